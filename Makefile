@@ -151,6 +151,11 @@ fuzz: ## Fuzz parsers of the reference workloads (workloads/fuzz/README.md says 
 kills: ## Kill loadstone run at 50 random moments (LOADSTONE_TEST_KILLS=50) and resume it: half an hour at most, and wrk.
 	@LOADSTONE_TEST_KILLS=$${LOADSTONE_TEST_KILLS:-50} go test -count=1 -timeout 30m -v ./internal/cli -run TestKilledRunIsResumed
 
+.PHONY: adversary
+adversary: build ## Compare servers with planted faults with an honest one, and print a table of the verdicts: 20 minutes, wrk, and nothing else running. ONLY=stall,daemon
+	@go build -o bin/adversary ./test/adversary
+	@bin/adversary -only "$(ONLY)"
+
 .PHONY: faults
 faults: cluster-up ## Let faults befall a queue of runs on the cluster: 20 minutes (LOADSTONE_FAULTS=20m), in an order that follows from a seed.
 	@$(MAKE) -s build
@@ -193,8 +198,9 @@ bench-rates: build ## Only how load generators sustain imposed rates of 1,000 to
 	@go test -count=1 -run '^$$' -benchtime 1x -bench Rates ./test/bench | $(FIGURES)
 
 .PHONY: bench-stats
-bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, merging, sliced pairs.
-	@LOADSTONE_TEST_DRAWN_RUNS=$${LOADSTONE_TEST_DRAWN_RUNS:-10000} go test -count=1 -timeout 60m -v -run . -bench Analyse1000Cells ./internal/analysis ./internal/analysis/verdict | $(FIGURES)
+bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, drift, age, searches, change points, merging, sliced pairs.
+	@LOADSTONE_TEST_DRAWN_RUNS=$${LOADSTONE_TEST_DRAWN_RUNS:-10000} go test -count=1 -timeout 60m -v -run . -bench Analyse1000Cells ./internal/analysis ./internal/analysis/capacity ./internal/analysis/trend ./internal/analysis/verdict ./internal/stats/inference ./internal/trial/search | $(FIGURES)
+	@go test -count=1 -v -run TestNoSentenceHidesTheOtherSide ./internal/report | $(FIGURES)
 
 .PHONY: bench-record
 bench-record: build ## Record the blocks that they are drawn from: half an hour on a quiet machine.

@@ -22,8 +22,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// clock is everybody's in a test: the operator's, the agents', the kubelet's. It runs, can be put forward, and stands still while it is held: what
-// must happen between two of its instants happens between them on the slowest machine, too.
+// Operator, agents and kubelet of a test share clock. It runs, can be put forward, and stands still while held, so that slow machines do
+// not change the order of events.
 type clock struct {
 	mu sync.Mutex
 	// forward is how far it was put forward, and lost how long it was held before.
@@ -42,7 +42,7 @@ func (c *clock) Now() time.Time {
 	return at.Add(c.forward - c.lost)
 }
 
-// Lease is the time by which leases run, which are the API server's and not held.
+// Lease is the time for leases, which the API server's clock decides and nothing holds.
 func (c *clock) Lease() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +76,7 @@ type fakeAgents struct {
 	byIP map[string]*fakeAgent
 	// starts are the agents that got a Start, in order, as "TRIAL attempt N role".
 	starts []string
-	// disturbed begins the names of trials on whose server's CPU strangers run; empty if there are none.
+	// disturbed is a prefix of trials whose server's CPU other programs use; empty for none.
 	disturbed string
 }
 
@@ -84,7 +84,7 @@ var _ agents.Client = (*fakeAgents)(nil)
 
 type fakeAgent struct {
 	name, implementation string
-	// program is true of the collector beside a program that measures itself and ends.
+	// program marks the collector of a program that measures itself and ends.
 	program bool
 	state   protocol.State
 	// wrong is what its answers have wrong; empty if they are right.
@@ -110,7 +110,7 @@ func (f *fakeAgents) remove(ip string) {
 	f.resume()
 }
 
-// due are the trials of which an agent is ready and one was not told its start.
+// due are trials with a ready agent that has no start yet.
 func (f *fakeAgents) due() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,7 +157,7 @@ func (f *fakeAgents) started() []string {
 	return append([]string(nil), f.starts...)
 }
 
-// told reports whether all agents of an attempt at a trial were told their start.
+// told reports whether all agents of an attempt got their start.
 func (f *fakeAgents) told(trial string, attempt int32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +172,7 @@ func (f *fakeAgents) told(trial string, attempt int32) bool {
 	return told
 }
 
-// tries is how many attempts at a trial were told to start, in whole or in part.
+// tries counts the attempts with a started agent.
 func (f *fakeAgents) tries(trial string) int {
 	attempts := map[string]bool{}
 	for _, told := range f.started() {
@@ -234,7 +234,7 @@ func (f *fakeAgents) Command(_ context.Context, ip string, o protocol.Command) (
 		a.start, a.state.Phase = o.Start, protocol.Running
 		f.starts = append(f.starts, fmt.Sprintf("%s attempt %d %s", a.name, o.Attempt, o.Member))
 	case o.Start != nil && !o.Start.At.Equal(a.start.At):
-		err = errors.New("the agent has another start already")
+		err = errors.New("the agent already has another start")
 	case o.Store != nil && a.state.Phase == protocol.Measured && !a.state.Uploading:
 		a.state.Uploading, a.state.StoreError = true, ""
 		go f.upload(a, *o.Store)
@@ -248,7 +248,7 @@ func (f *fakeAgents) check(c protocol.Check) (*protocol.Checked, error) {
 		if err != nil {
 			return nil, err
 		}
-		wrong := "GET / was not answered"
+		wrong := "GET / got no answer"
 		if server := f.byIP[ip]; server != nil {
 			wrong = server.wrong
 		}
@@ -343,7 +343,7 @@ func (a *fakeAgent) keep(result any, bodies map[string]string) {
 	a.state.Phase = protocol.Measured
 }
 
-// ready is true of an agent with which nothing is wrong: its operator may choose the instant of the start as soon as it knows.
+// ready: once it knows, the operator may choose the start.
 func (a *fakeAgent) ready() bool {
 	return a.program || a.state.Checked != nil && a.state.Checked.OK()
 }

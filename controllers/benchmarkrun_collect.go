@@ -43,7 +43,7 @@ func (r *BenchmarkRunReconciler) stop(ctx context.Context, s *runScope) (reconci
 	case s.run.Status.Report.URI != "" && left > 0:
 		return reconciler.Again(left), nil // Argo takes the last answer and ends its workflow.
 	default:
-		// Who sees no workflow any more looks for no token.
+		// Without workflows there are no tokens.
 		if err := r.engine().RemoveTokens(ctx, s.run); err != nil {
 			return reconciler.Halt, err
 		}
@@ -62,13 +62,16 @@ func (r *BenchmarkRunReconciler) collect(ctx context.Context, run *v1alpha1.Benc
 	case err != nil:
 		return reconciler.Halt, err
 	case !done:
-		return reconciler.Again(collectEvery), nil // Nobody tells of a pod that goes.
+		return reconciler.Again(collectEvery), nil // No event reports a deleted pod.
 	}
 	return reconciler.Halt, letGo(ctx, r.Client, run)
 }
 
 // cleanUp deletes the objects of a run that is being deleted. done is true when there is nothing left to wait for.
 func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.BenchmarkRun) (done bool, err error) {
+	if r.Analyses != nil {
+		r.Analyses.Drop(run.UID)
+	}
 	left, stuck, err := clearNodes(ctx, r.Client, r.Live, run, r.Now())
 	if err := errors.Join(err, r.engine().RemoveAll(ctx, run)); err != nil || left > 0 {
 		return false, err
@@ -78,7 +81,7 @@ func (r *BenchmarkRunReconciler) cleanUp(ctx context.Context, run *v1alpha1.Benc
 	}
 	if len(stuck) > 0 {
 		r.Recorder.Eventf(run, nil, corev1.EventTypeWarning, v1alpha1.ReasonPodLost, "Release", "%s", util.Clip(fmt.Sprintf(
-			"the run is deleted, but pods of its trials remain, because their node is not ready or their deletion takes more than ten minutes: check their node and finalizers: %s", strings.Join(stuck, ", "),
+			"the run is deleted, but pods remain on nodes that are not ready, or for more than ten minutes: check node and finalizers of %s", strings.Join(stuck, ", "),
 		), reconciler.MaxMessage))
 	}
 	return true, nil

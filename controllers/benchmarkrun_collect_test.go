@@ -12,13 +12,12 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/facts"
 )
 
-// awaitLeft waits until what is left of all runs of a test is as wanted.
 func (w *world) awaitLeft(what string, wanted func(left string) bool) {
 	w.t.Helper()
 	w.within(what, func() bool { return wanted(w.left(w.t.Context())) })
 }
 
-func TestWhatIsLeftOfARunIsCollectedAfterAWhile(t *testing.T) {
+func TestObjectsOfEndedRunAreDeletedAfterTTL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("week"))
@@ -37,7 +36,7 @@ func TestWhatIsLeftOfARunIsCollectedAfterAWhile(t *testing.T) {
 	artifactsOf(t, w, run)
 }
 
-func TestARunSaysHowLongItsTrialsStay(t *testing.T) {
+func TestRunReportsTTLOfTrials(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.apply("once", func(s *v1alpha1.BenchmarkRunSpec) { s.TTLSecondsAfterFinished = new(int32) })

@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/controllers/render"
 )
 
-func TestARunIsConfinedBeforeItHasPods(t *testing.T) {
+func TestNetworkPolicyIsCreatedBeforePods(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("confined")

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/argo"
@@ -33,12 +34,10 @@ import (
 // BenchmarkRunReconciler takes runs from a spec to a report.
 type BenchmarkRunReconciler struct {
 	client.Client
-	// Live reads from the API server where the cache could be stale.
-	Live     client.Reader
-	Store    artifact.Bucket
-	Recorder events.EventRecorder
-	Key      ed25519.PrivateKey
-	// Namespace is the operator's namespace, with all workflows.
+	Live      client.Reader
+	Store     artifact.Bucket
+	Recorder  events.EventRecorder
+	Key       ed25519.PrivateKey
 	Namespace string
 	// Service is the address of the trial endpoint for Argo's agent pod.
 	Service                string
@@ -48,6 +47,8 @@ type BenchmarkRunReconciler struct {
 	Memory int64
 	// Network is what a run's NetworkPolicy allows besides its own pods; nil creates no policy.
 	Network *networkingv1.NetworkPolicySpec
+	// Analyses makes analyses and reports in other processes; nil makes them during the pass.
+	Analyses *Analyses
 	// Absence is when there was no leader before this operator; nil if unknown.
 	Absence func() (from, to time.Time)
 	Version string
@@ -125,7 +126,6 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 	return s, err
 }
 
-// engine is Argo, which takes the trials of a run in their order.
 func (r *BenchmarkRunReconciler) engine() argo.Engine {
 	return argo.Engine{
 		Client: r.Client, Live: r.Live, Key: r.Key, Namespace: r.Namespace,
@@ -135,7 +135,11 @@ func (r *BenchmarkRunReconciler) engine() argo.Engine {
 
 // SetupWithManager registers the reconciler with a single worker, so that only one pass at a time decides whose turn it is.
 func (r *BenchmarkRunReconciler) SetupWithManager(m ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(m).
+	b := ctrl.NewControllerManagedBy(m)
+	if r.Analyses != nil {
+		b = b.WatchesRawSource(source.Channel(r.Analyses.ended, &handler.EnqueueRequestForObject{}))
+	}
+	return b.
 		For(&v1alpha1.BenchmarkRun{}).
 		Owns(&v1alpha1.Trial{}).
 		Watches(argo.New(), handler.EnqueueRequestsFromMapFunc(r.byUID)).
@@ -157,7 +161,6 @@ func movesQueue(e event.UpdateEvent) bool {
 	return is && are && queue.Ahead(before) != queue.Ahead(after)
 }
 
-// queued are the runs behind a run that changed. A new run changes nothing for the runs before it.
 func (r *BenchmarkRunReconciler) queued(ctx context.Context, o client.Object) []reconcile.Request {
 	changed, ok := o.(*v1alpha1.BenchmarkRun)
 	if !ok || queue.HoldsUp(changed) && changed.Status.StartTime == nil && changed.Status.WaitingSince == nil {

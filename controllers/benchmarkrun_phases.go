@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,13 +30,16 @@ const (
 	retryStore = 2 * time.Second
 	// retryReport is long, because a report's I/O would disturb a measuring run.
 	retryReport = 10 * time.Second
-	// retryNodes is how often a run that waits for nodes checks them.
-	retryNodes = 15 * time.Second
+	// retryTurn is how often a run looks whether the analysis of another has ended.
+	retryTurn = 5 * time.Second
+	// passDeadline bounds a pass over a run: passes of other runs wait for it. A slow store counts as unavailable.
+	passDeadline = 30 * time.Second
+	retryNodes   = 15 * time.Second
 )
 
 // phases run in order, and each may end the pass: first the cluster's own steps up to the run's turn, then what package conduct decides.
 func (r *BenchmarkRunReconciler) phases() []reconciler.Phase[*runScope] {
-	return []reconciler.Phase[*runScope]{r.hold, r.stop, r.compile, r.finish, r.awaitTurn, r.lead}
+	return []reconciler.Phase[*runScope]{reconciler.Within(passDeadline, r.hold, r.stop, r.compile, r.finish, r.awaitTurn, r.lead)}
 }
 
 // lead does the next step of a run in its turn. conduct.Run.Next decides the order, here and on one machine.
@@ -97,7 +99,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (reco
 		if v := plan.Fits(p, nodes); v != nil {
 			return s.noRoom(v, plan.Awaits(p, nodes))
 		}
-		if v := plan.Reportable(p, r.Memory); v != nil {
+		if v := plan.Reportable(p, nil, r.Memory); v != nil {
 			return s.refuse(v)
 		}
 	}
@@ -164,6 +166,13 @@ func (r *BenchmarkRunReconciler) awaitTurn(ctx context.Context, s *runScope) (re
 	}
 	if err := publish.PutPlan(ctx, r.Store, s.prefix(), *s.plan); err != nil && !s.forGood(err) {
 		return s.awaitStore(err) // The time of a run does not begin while there is no store.
+	}
+	earlier, err := publish.EarlierSizes(ctx, r.Store, s.run.Namespace, *s.plan)
+	switch v := plan.Reportable(*s.plan, earlier, r.Memory); {
+	case err != nil && !s.forGood(err):
+		return s.awaitStore(err)
+	case v != nil:
+		return s.refuse(v)
 	}
 	s.begins = true
 	return reconciler.Halt, nil
@@ -243,7 +252,6 @@ func (r *BenchmarkRunReconciler) createTrials(ctx context.Context, s *runScope, 
 			}
 		}
 	}
-	// The trials' own events come first; where a name is taken by somebody else's, the deadline does.
 	return reconciler.Again(argo.AnswerPatience), nil
 }
 
@@ -305,21 +313,23 @@ func (r *BenchmarkRunReconciler) replaceWorkflow(ctx context.Context, s *runScop
 // report writes the run's manifest, reads everything back, and creates the report only from that.
 func (r *BenchmarkRunReconciler) report(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	made, err := r.makeReport(ctx, s)
-	// A run was read as a whole; an idle operator shall not hold on to the room that took.
-	debug.FreeOSMemory()
 	if err == nil {
 		s.reported = made
 		return reconciler.Halt, nil
 	}
-	// A refusal that somebody can mend is waited for like an absence: everything is measured, and nobody else is held up.
+	// Wait for users to correct a refusal, as in an outage: everything is measured, and no other run waits.
 	forGood := artifact.Terminal(err) && !artifact.Mendable(err) || errors.Is(err, publish.ErrReport) || errors.Is(err, ErrTooMany)
-	if end := runFacts(s).NotReported(err, forGood); end != nil {
+	step := s.analyzing(err)
+	if end := runFacts(s).NotReported(err, forGood); end != nil && !step.Stop {
 		s.unreported(end)
 		return reconciler.Halt, nil
 	}
-	s.over, s.end = s.end, nil // It ends when that is stored for which it waits, and measures no more until then.
+	s.over, s.end = s.end, nil // It measures no more, and ends when the artifacts are stored.
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		return reconciler.Halt, err // The API server is in trouble, and not the store.
+	}
+	if step.Stop {
+		return step, nil
 	}
 	s.waitForStore(err)
 	return reconciler.Again(retryReport), nil
@@ -333,7 +343,7 @@ func (r *BenchmarkRunReconciler) finish(ctx context.Context, s *runScope) (recon
 	return r.conclude(ctx, s)
 }
 
-// conclude ends a run early, with a report of what was measured.
+// conclude ends a run early, with a report of its measurements.
 func (r *BenchmarkRunReconciler) conclude(ctx context.Context, s *runScope) (reconciler.Step, error) {
 	if !runFacts(s).Partial() {
 		return reconciler.Halt, nil
@@ -346,12 +356,9 @@ func (r *BenchmarkRunReconciler) makeReport(ctx context.Context, s *runScope) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := r.tries.Begin(ctx, r.Client, r.Store, s.run, s.prefix()); err != nil {
-		return nil, err
-	}
-	made, err := publish.Report(ctx, r.Store, s.prefix(), string(s.run.UID))
+	made, err := r.analysis(ctx, s, publish.Task{Act: publish.ActReport, Prefix: s.prefix(), SHA256: manifest.SHA256})
 	if err != nil {
-		return nil, errors.Join(err, r.tries.Survived(ctx, r.Client, s.run))
+		return nil, err
 	}
 	return &reported{html: made.Page, manifest: manifest, uri: r.Store.URI(made.Page.Key), Verdict: made.Verdict}, nil
 }

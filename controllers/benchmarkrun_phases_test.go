@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -26,11 +29,12 @@ import (
 	"loadstone.dev/loadstone/controllers/index"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/cluster/queue"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
+func TestFailedOrSilentArgoAgentPodIsReplaced(t *testing.T) {
 	agentPod := func(name, workflow string, age time.Duration, phase corev1.PodPhase) client.Object {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "system", Name: name, Labels: map[string]string{"workflows.argoproj.io/workflow": workflow}, CreationTimestamp: metav1.Time{Time: noon.Add(-age)},
@@ -72,11 +76,11 @@ func TestArgosAgentPodIsReplacedWhenItHasFailedOrTakesNoAnswer(t *testing.T) {
 	}
 }
 
-func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
+func TestWorkflowThatEndsEarlyIsReplaced(t *testing.T) {
 	for name, tc := range map[string]struct {
 		phase, shutdown string
 		age             time.Duration
-		// end is the reason with which the run ends, and gone whether the workflow is deleted.
+		// end is the reason of the run's end. gone is true if the workflow is deleted.
 		end  string
 		gone bool
 		// remade is true if the first trial was made after the workflow.
@@ -130,14 +134,14 @@ func TestAWorkflowThatEndsBeforeItsTrialsIsReplaced(t *testing.T) {
 	}
 }
 
-// A store that is away empties no queue: the time of a run begins when there is one.
-func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
+// An unavailable store fails no queued run: a run's time begins with its turn.
+func TestRunWaitsForStoreBeforeItsTurn(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err    error
 		mute   bool // it takes the plan, and fails when that is looked up
-		loose  bool // it takes the plan and says what it holds, and fails when the plan is written again
+		loose  bool // it stores the plan, lists its content, and fails at a second write
 		waited time.Duration
-		before string // what it has waited for; a refusal, if it does not say
+		before string // the awaited thing; default: a refusal
 		begins bool
 	}{
 		"there is one":                           {begins: true},
@@ -178,6 +182,51 @@ func TestTheTurnOfARunComesWhenThereIsAStore(t *testing.T) {
 	}
 }
 
+// holding is a store that takes everything, and holds one object.
+type holding struct {
+	brokenStore
+	key, body string
+}
+
+func (s holding) Get(_ context.Context, key, sha string) ([]byte, error) {
+	if key != s.key || sha != fmt.Sprintf("%x", sha256.Sum256([]byte(s.body))) {
+		return nil, artifact.ErrNotFound
+	}
+	return []byte(s.body), nil
+}
+
+// An earlier run counts with its stored size, before anything is measured.
+func TestARunIsNotBegunIfItsEarlierRunsDoNotFitIntoTheOperator(t *testing.T) {
+	const memory = 128 << 20
+	for name, tc := range map[string]struct {
+		trials  int
+		refused bool
+	}{"a small one": {10, false}, "a large one": {4000, true}} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) { s.run.Status.StartTime, s.trials = nil, nil })
+			m := record.RunManifest{Schema: record.RunManifestSchema, Plan: s.plan.Plan}
+			for range tc.trials {
+				m.Trials = append(m.Trials, record.TrialEntry{PlannedTrial: s.plan.Trials[0], Manifest: &record.Artifact{Key: "k"}})
+			}
+			body, err := json.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			past := v1alpha1.PastRun{Name: "old", UID: "01234567-89ab", ManifestSHA256: fmt.Sprintf("%x", sha256.Sum256(body))}
+			s.plan.Objectives = []record.Objective{{Metric: v1alpha1.ObjectiveRegression, Against: &record.Reference{Runs: []v1alpha1.PastRun{past}, Anchor: "go"}}}
+			c := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(s.run).Build()
+			r := &BenchmarkRunReconciler{Client: c, Live: c, Memory: memory, Store: holding{key: "bench/old-01234567/manifest.json", body: string(body)}}
+			next, err := r.awaitTurn(t.Context(), s)
+			if err != nil || !next.Stop || s.begins == tc.refused || (s.end != nil) != tc.refused {
+				t.Fatalf("the phase ends with %+v, %v, %+v, and the run begins: %v", next, err, s.end, s.begins)
+			}
+			if tc.refused && (s.end.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(s.end.Message, "1 earlier runs of 4000 cells")) {
+				t.Errorf("it is refused with %+v", s.end)
+			}
+		})
+	}
+}
+
 // A version that knows other fields of a plan writes it in other bytes.
 func TestPlanStoredByAnotherVersionIsKept(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -199,8 +248,8 @@ func TestPlanStoredByAnotherVersionIsKept(t *testing.T) {
 	}
 }
 
-// Nodes are replaced one by one, and come anew when somebody needs them.
-func TestARunForWhichNoNodeHasRoomWaitsAndLetsOthersGoFirst(t *testing.T) {
+// Nodes are replaced one by one, on demand.
+func TestRunWithoutRoomWaitsAndDoesNotBlockQueue(t *testing.T) {
 	large := &plan.Violation{Reason: v1alpha1.ReasonNotEnoughCPUs, Message: "no node may run a server"}
 	for name, tc := range map[string]struct {
 		waited  time.Duration
@@ -237,11 +286,11 @@ func TestARunForWhichNoNodeHasRoomWaitsAndLetsOthersGoFirst(t *testing.T) {
 }
 
 // A run may be suspended until its nodes are there.
-func TestOfASuspendedRunOnlyTheSpecIsChecked(t *testing.T) {
+func TestOnlySpecOfSuspendedRunIsChecked(t *testing.T) {
 	for name, tc := range map[string]struct {
 		suspend *bool
 		wrong   bool
-		// why is what it waits for, and end why it ends.
+		// why is the reason of the wait, end that of the run's end.
 		why, end string
 	}{
 		"it is suspended":                     {suspend: new(true)},
@@ -276,7 +325,7 @@ func newScheme(t *testing.T) *runtime.Scheme {
 }
 
 // Something that is missing is no reason to look again and again in silence.
-func TestAMissingObjectOfTheInstallationIsAnError(t *testing.T) {
+func TestMissingInstallationObjectIsError(t *testing.T) {
 	s := runScopeOf(t, func(s *runScope) { s.run.Finalizers = []string{v1alpha1.Finalizer} })
 	scheme := newScheme(t)
 	byName := func(o client.Object) []string { return []string{o.GetName()} }

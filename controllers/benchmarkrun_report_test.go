@@ -45,7 +45,7 @@ func (s shelf) Find(_ context.Context, key string) (record.Artifact, error) {
 	return record.Artifact{Key: key}, err
 }
 
-func (s shelf) Load(context.Context, string) (record.RunData, error) { return s.data, nil }
+func (s shelf) Load(context.Context, string, string) (record.RunData, error) { return s.data, nil }
 
 func (s shelf) List(context.Context, string) ([]artifact.Object, error) { return nil, nil }
 
@@ -82,7 +82,7 @@ func stored(t *testing.T, s *runScope) client.Client {
 	return c
 }
 
-func TestARunThatEndsEarlyMeasuresNoMoreWhileItsReportWaits(t *testing.T) {
+func TestRunThatEndsEarlyStopsMeasuringWhileReportWaits(t *testing.T) {
 	late := func(s *runScope) {
 		s.trials[1].Status = v1alpha1.TrialStatus{}
 		s.now = s.run.Status.StartTime.Add(time.Duration(s.plan.TimeoutSeconds)*time.Second + time.Second)
@@ -124,7 +124,7 @@ func TestRunWhoseTrialsHaveEndedNeedsNoWorkflow(t *testing.T) {
 }
 
 // An API server that takes no status when a report is begun ends nothing: the report is tried again.
-func TestARunThatEndsEarlyIsReportedWhenTheAPIServerIsBack(t *testing.T) {
+func TestRunThatEndsEarlyIsReportedAfterAPIServerOutage(t *testing.T) {
 	s := runScopeOf(t, endTrials(), func(s *runScope) {
 		s.end = &conduct.Ending{Condition: v1alpha1.ConditionExecuted, Reason: v1alpha1.ReasonTimedOut, Message: "late"}
 	})
@@ -143,7 +143,7 @@ func TestARunThatEndsEarlyIsReportedWhenTheAPIServerIsBack(t *testing.T) {
 	}
 }
 
-func TestAReportOverWhichOperatorsHaveEndedIsGivenUp(t *testing.T) {
+func TestReportThatCrashedOperatorsIsGivenUp(t *testing.T) {
 	s := runScopeOf(t, endTrials())
 	s.run.Status.Report.Tries = 5
 	next, err := (&BenchmarkRunReconciler{Client: stored(t, s), Store: shelf{data: ran("1"), written: map[string][]byte{}}}).report(t.Context(), s)
@@ -153,7 +153,7 @@ func TestAReportOverWhichOperatorsHaveEndedIsGivenUp(t *testing.T) {
 	condition(t, runStatus(s).Conditions, v1alpha1.ConditionReported, metav1.ConditionFalse, v1alpha1.ReasonReportFailed, "probably out of memory")
 }
 
-func TestAReportSaysWhetherObjectivesAreMet(t *testing.T) {
+func TestReportHasObjectiveOutcomes(t *testing.T) {
 	for name, tc := range map[string]struct{ least, unmet, says string }{
 		"met":       {"1", "", ""},
 		"missed":    {"9000000", v1alpha1.ReasonObjectivesMissed, "2 of 2 objectives missed; throughput of go at sweep-10 is "},
@@ -170,7 +170,7 @@ func TestAReportSaysWhetherObjectivesAreMet(t *testing.T) {
 	}
 }
 
-func TestAnAARunLeavesItsNoiseFloorForOthers(t *testing.T) {
+func TestAARunStoresNoiseFloor(t *testing.T) {
 	for name, twins := range map[string]bool{"an A/A run": true, "another run": false} {
 		t.Run(name, func(t *testing.T) {
 			d := ran("1")
@@ -189,7 +189,7 @@ func TestAnAARunLeavesItsNoiseFloorForOthers(t *testing.T) {
 				}
 				found++
 				var c record.Calibration
-				if err := json.Unmarshal(body, &c); err != nil || key != artifact.CalibrationKey(c.Fingerprint, "run-uid-1234") {
+				if err := json.Unmarshal(body, &c); err != nil || key != artifact.CalibrationKey("default", c.Fingerprint, c.Run.UID) {
 					t.Errorf("%s holds %s, %v", key, body, err)
 				}
 			}
@@ -201,7 +201,7 @@ func TestAnAARunLeavesItsNoiseFloorForOthers(t *testing.T) {
 }
 
 // A newer operator may refuse what an older one has begun, and another store may be away just then.
-func TestARunWhoseSpecIsRefusedLaterIsReportedByTheStoredPlan(t *testing.T) {
+func TestRunWithLaterRefusedSpecIsReportedFromStoredPlan(t *testing.T) {
 	for name, tc := range map[string]struct {
 		store Store
 		// begun is true if trials were made; waits is how the run goes on, and reported whether there is a report of it.

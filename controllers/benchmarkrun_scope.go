@@ -19,17 +19,15 @@ import (
 
 // runScope is the knowledge of one pass over a run: the first group is observed, the second is set by phases.
 type runScope struct {
-	run    *v1alpha1.BenchmarkRun
-	trials []v1alpha1.Trial
-	// workflow is nil when there is none.
+	run      *v1alpha1.BenchmarkRun
+	trials   []v1alpha1.Trial
 	workflow *unstructured.Unstructured
 	// absence is the time without a leader, not counting the wait for Argo since the last pass.
 	absence conduct.Absence
 	now     time.Time
 
-	// plan is nil until the spec has been compiled.
 	plan *plan.Plan
-	// begins is true in the pass in which the run's turn starts.
+	// begins is true in the first pass of the run's turn.
 	begins bool
 	// waiting is the message, and why the reason, of a wait.
 	waiting, why string
@@ -42,7 +40,7 @@ type runScope struct {
 	end, over *conduct.Ending
 }
 
-// reported is a stored report and what it says.
+// reported is a stored report and its content.
 type reported struct {
 	html, manifest record.Artifact
 	uri            string
@@ -52,13 +50,12 @@ type reported struct {
 // unreported ends the run without a report. The original reason stays first.
 func (s *runScope) unreported(end *conduct.Ending) {
 	if s.end != nil {
-		s.end.Message += "; what was measured could not be reported: " + end.Message
+		s.end.Message += "; the measurements could not be reported: " + end.Message
 		return
 	}
 	s.end = end
 }
 
-// verdict is what the stored report says; nil if there is none.
 func (s *runScope) verdict() *conduct.Verdict {
 	if s.reported == nil {
 		return nil
@@ -115,7 +112,6 @@ func (s *runScope) active() bool { return s.run.Status.StartTime != nil }
 // executed reports whether every needed trial has ended.
 func (s *runScope) executed() bool { return s.plan != nil && runFacts(s).Executed() }
 
-// record is what the run's manifest says beside how the run was led.
 func (s *runScope) record(version string) conduct.RunRecord {
 	return conduct.RunRecord{
 		Run: facts.Run(s.run), Spec: s.run.Spec, Scripts: inputs.Record(s.run.Status.Scripts, s.prefix()), ConfigMaps: inputs.RecordDigests(s.run.Status.ConfigMaps),

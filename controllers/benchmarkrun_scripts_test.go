@@ -44,7 +44,7 @@ func scripted(configMap, key string) func(*v1alpha1.BenchmarkRunSpec) {
 	}
 }
 
-func TestAScriptIsFrozenWhenTheRunStarts(t *testing.T) {
+func TestScriptIsReadOnceAtStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const before, after = "-- as it was", "-- another load"
@@ -53,7 +53,7 @@ func TestAScriptIsFrozenWhenTheRunStarts(t *testing.T) {
 	w.awaitFirst("frozen")
 	mine.Data["a.lua"] = after
 	w.must(w.c.Update(t.Context(), mine))
-	w.stop() // What is frozen must be known to the next operator too.
+	w.stop() // The next operator must know the frozen scripts, too.
 	w.startManager()
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
@@ -65,7 +65,7 @@ func TestAScriptIsFrozenWhenTheRunStarts(t *testing.T) {
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)), "")
 	w.must(err)
 	if len(d.Manifest.Scripts) != 1 || d.Manifest.Scripts[0].Load != "sweep" {
 		t.Fatalf("scripts in the run's manifest: %+v", d.Manifest.Scripts)
@@ -83,7 +83,7 @@ func TestAScriptIsFrozenWhenTheRunStarts(t *testing.T) {
 	}
 }
 
-func TestAScriptThatIsNotThereIsWaitedForAndRefusedBeforeAnythingStarts(t *testing.T) {
+func TestMissingScriptIsAwaitedThenRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	large := strings.Repeat("-", protocol.MaxScripts/2+1)
@@ -121,14 +121,14 @@ func TestAScriptThatIsNotThereIsWaitedForAndRefusedBeforeAnythingStarts(t *testi
 	posts := func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Loads[0].Request = v1alpha1.Request{Method: "POST", BodyFrom: v1alpha1.BodySource{ConfigMap: "mine", Key: "order.json"}}
 	}
-	// Who applies the ConfigMap with the run may do so after it.
+	// The ConfigMap may be applied after the run.
 	run := await(w, w.apply("posts", posts), "a word of what is missing", waitsFor("spec.loads[0].request.bodyFrom.key: ConfigMap mine has no key order.json"))
 	w.scriptsAlso("order.json", `{"a": 1}`)
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)), "")
 	w.must(err)
 	for _, trial := range d.Trials {
 		if asked := trial.Manifest.Cells[0].Request; asked.Body != `{"a": 1}` || len(run.Status.Bodies) != 1 || run.Status.Bodies[0].Name != "mine/order.json" {

@@ -19,7 +19,6 @@ func filed(s *v1alpha1.BenchmarkRunSpec) {
 	s.Implementations[0].Files = []v1alpha1.FileMount{{Path: "/etc/app", ConfigMap: v1alpha1.ObjectReference{Name: "mine"}}}
 }
 
-// waitsFor looks for a run that says for what it waits.
 func waitsFor(what string) func(*v1alpha1.BenchmarkRun) bool {
 	return func(r *v1alpha1.BenchmarkRun) bool {
 		return slices.ContainsFunc(r.Status.Conditions, func(c metav1.Condition) bool {
@@ -28,7 +27,7 @@ func waitsFor(what string) func(*v1alpha1.BenchmarkRun) bool {
 	}
 }
 
-func TestAConfigMapThatIsNamedIsThereBeforeAnythingStarts(t *testing.T) {
+func TestConfigMapsExistBeforeStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const says = `implementations[go].files[0] names the ConfigMap "mine", which namespace `
@@ -47,14 +46,14 @@ func TestAConfigMapThatIsNamedIsThereBeforeAnythingStarts(t *testing.T) {
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)), "")
 	w.must(err)
 	if diff := cmp.Diff(inputs.RecordDigests(run.Status.ConfigMaps), d.Manifest.ConfigMaps); diff != "" || len(d.Manifest.ConfigMaps) != 1 {
 		t.Errorf("ConfigMaps in the run's manifest (-status +manifest):\n%s", diff)
 	}
 }
 
-func TestAConfigMapThatChangesEndsItsRun(t *testing.T) {
+func TestChangedConfigMapEndsRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	mine := w.scripts(map[string]string{"app.json": "{}"})
@@ -76,7 +75,7 @@ func TestAConfigMapThatChangesEndsItsRun(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsMissingEndsItsRunAtItsFirstTrial(t *testing.T) {
+func TestMissingSecretEndsRunAtFirstTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("secret", with("go", v1alpha1.Implementation{Name: "rust", Image: "rust:1"}), func(s *v1alpha1.BenchmarkRunSpec) {

@@ -15,7 +15,6 @@ import (
 
 func (s *runScope) prefix() string { return runPrefix(s.run) }
 
-// runStatus computes the whole status from a pass. Only this function sets conditions.
 func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	st := *s.run.Status.DeepCopy()
 	st.ObservedGeneration = &s.run.Generation
@@ -29,6 +28,9 @@ func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	}
 	if f := s.frozen; f != nil {
 		st.Scripts, st.Bodies, st.ConfigMaps = f.Scripts, f.Bodies, f.ConfigMaps
+	}
+	if s.interim != nil || s.scan != nil {
+		st.Report.Tries = 0 // This process survived the analysis.
 	}
 	if s.interim != nil {
 		st.Interim = v1alpha1.InterimStatus{AnalysedBlocks: s.interim.After, StoppedAfterBlock: s.interim.Stopped}

@@ -67,7 +67,7 @@ func madeReport(conclusive bool) func(*runScope) {
 	}
 }
 
-func TestInterimAnalysesAreReadFromARunAndWrittenToIt(t *testing.T) {
+func TestInterimAnalysesInStatusRoundTrip(t *testing.T) {
 	planned := func(s *runScope) {
 		s.run.Spec.Blocks, s.run.Spec.Stop = 30, v1alpha1.Stop{MaxWidth: "0.1"}
 		s.run.Status.Interim.AnalysedBlocks, s.run.Status.Interim.StoppedAfterBlock = 20, 10
@@ -91,7 +91,7 @@ func unmet(reason string) func(*runScope) {
 	return func(s *runScope) { s.reported.Unmet, s.reported.Objectives = reason, "1 of 2 objectives missed" }
 }
 
-func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
+func TestRunStatusFollowsObservedState(t *testing.T) {
 	waits := func(why, what string) func(*runScope) { return func(s *runScope) { s.why, s.waiting = why, what } }
 	notBegun := func(s *runScope) { s.run.Status.StartTime, s.trials = nil, nil }
 	suspend := func(s *runScope) { s.run.Spec.Suspend = new(true) }
@@ -112,7 +112,7 @@ func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 			"Planned=True/Done Executed=Unknown/Queued Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=Unknown/Queued Reconciling=True/Queued Stalled=False/Queued", "0/2",
 		},
 		"somebody suspends it before its turn": {
-			[]func(*runScope){notBegun, suspend, waits(v1alpha1.ReasonSuspended, "set it to false")},
+			[]func(*runScope){notBegun, suspend, waits(v1alpha1.ReasonSuspended, "set spec.suspend to false")},
 			"Planned=Unknown/Suspended Executed=Unknown/Pending Reported=Unknown/Pending Conclusive=Unknown/Pending Succeeded=Unknown/Suspended Reconciling=True/Suspended Stalled=False/Suspended", "0/2",
 		},
 		"somebody suspends it too late": {
@@ -192,8 +192,8 @@ func TestTheStatusOfARunFollowsFromWhatAPassHasSeen(t *testing.T) {
 	}
 }
 
-// What is done to the spec of a run that has ended changes nothing of it, and must not keep others from believing its status.
-func TestARunThatHasEndedAndIsSuspendedStaysAsItIs(t *testing.T) {
+// Changing the spec of an ended run changes nothing else, and its status stays credible.
+func TestEndedRunIgnoresSuspend(t *testing.T) {
 	s := runScopeOf(t, endTrials(), madeReport(true))
 	before := runStatus(s)
 	s.run.Status, s.run.Spec.Suspend, s.run.Generation = before, new(true), 2
@@ -233,8 +233,8 @@ func readsAsItSucceeds(t *testing.T, run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-// A run of which no operator has seen the spec has neither failed nor succeeded, whatever its status has from before.
-func TestARunThatNobodyHasSeenIsInProgress(t *testing.T) {
+// Until an operator has seen its spec, a run has neither failed nor succeeded, whatever its old status says.
+func TestNewRunIsInProgress(t *testing.T) {
 	for name, status := range map[string]v1alpha1.BenchmarkRunStatus{
 		"it is new": {ObservedGeneration: new(int64(-1))},
 		"its spec is another": {ObservedGeneration: new(int64(1)), Conditions: []metav1.Condition{
@@ -251,7 +251,7 @@ func TestARunThatNobodyHasSeenIsInProgress(t *testing.T) {
 	}
 }
 
-func TestTimeThatPassesByItselfIsNotWritten(t *testing.T) {
+func TestElapsedTimeAloneIsNotWritten(t *testing.T) {
 	s := runScopeOf(t, func(s *runScope) {
 		end, start := metav1.NewMicroTime(noon.Add(-20*time.Second)), metav1.NewMicroTime(noon.Add(-4*time.Second))
 		s.trials[0].Status.CompletionTime, s.trials[0].Status.ManifestKey = &end, "k"
@@ -324,7 +324,7 @@ func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {
 	}
 }
 
-func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
+func TestReportIsRetriedUnlessFailureIsFinal(t *testing.T) {
 	tests := map[string]struct {
 		err    error
 		waited time.Duration
@@ -354,7 +354,7 @@ func TestAReportIsTriedAgainUnlessThatIsOfNoUse(t *testing.T) {
 	}
 }
 
-func TestARunIsExecutedWhenEveryTrialOfThePlanHasEnded(t *testing.T) {
+func TestRunIsExecutedWhenAllTrialsEnded(t *testing.T) {
 	if runScopeOf(t).executed() {
 		t.Error("a run is executed before its trials have ended")
 	}
@@ -369,7 +369,7 @@ func TestARunIsExecutedWhenEveryTrialOfThePlanHasEnded(t *testing.T) {
 	}
 }
 
-func TestOneEventTellsOfAllConditionsThatHaveChanged(t *testing.T) {
+func TestOneEventListsAllChangedConditions(t *testing.T) {
 	type is = map[string]metav1.Condition
 	yes := func(message string) metav1.Condition {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone, Message: message}

@@ -72,7 +72,7 @@ func (c *candidate) guard(way http.RoundTripper) http.RoundTripper {
 	return c.gate.before(c.fence.Guard(c.gate.after(way)))
 }
 
-// gatedAgents are agents to which an operator's commands go the same way.
+// gatedAgents delay an operator's commands likewise.
 type gatedAgents struct {
 	agents.Client
 	c *candidate
@@ -95,7 +95,7 @@ func (a gatedAgents) Command(ctx context.Context, ip string, o protocol.Command)
 	return a.Client.Command(ctx, ip, o)
 }
 
-// leaderEnds are the writes at which leaders are still to end, each once.
+// leaderEnds are the writes that leaders must still end at, each once.
 type leaderEnds struct {
 	mu     sync.Mutex
 	places []string
@@ -139,15 +139,15 @@ var errCut = errors.New("the operator was killed")
 
 // gate is where an operator's requests leave it.
 type gate struct {
-	// due is told of each write that comes to an open gate, and may set it.
+	// due sees each write at an open gate, and may close it.
 	due func(what string)
 
 	mu    sync.Mutex
 	state int
 	// opened is closed when a gate that is held opens.
 	opened chan struct{}
-	// held is true once it was, and awake when it has opened again; refused are writes that the fence has refused since then, late those that it
-	// has not.
+	// held is true once the gate was closed, awake when it has opened again. The fence has refused the writes in refused since then, but not those in
+	// late.
 	held, awake bool
 	refused     int
 	late        []string
@@ -196,7 +196,7 @@ func (g *gate) woken() (late []string, refused int) {
 	return g.late, g.refused
 }
 
-// pass lets a write through, or what reads if what is empty.
+// pass lets a write through; an empty name is a read.
 func (g *gate) pass(what string) error {
 	if what != "" {
 		g.due(what)
@@ -257,7 +257,7 @@ func (g *gate) before(next http.RoundTripper) http.RoundTripper {
 
 func (g *gate) after(next http.RoundTripper) http.RoundTripper {
 	return way(func(q *http.Request) (*http.Response, error) {
-		// What has been given up while the process hung is not sent.
+		// Requests canceled while the process hung are not sent.
 		if q.Method != http.MethodGet && q.Method != http.MethodHead && q.Context().Err() == nil {
 			g.land(q.Method + " " + q.URL.Path)
 		}
@@ -265,7 +265,7 @@ func (g *gate) after(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// named is what a request writes, such as "POST pods" or "PUT plan.json"; "begin" is the status by which a trial starts; empty is a read.
+// named names a write, such as "POST pods" or "PUT plan.json", or "begin" for the status that starts a trial; empty for a read.
 func named(q *http.Request) (string, error) {
 	if q.Method == http.MethodGet || q.Method == http.MethodHead {
 		return "", nil

@@ -7,5 +7,5 @@
 // when the trial has ended.
 //
 // The next step follows from objects, agents and the store. Memory holds only what can be recomputed, such as the compiled plan. Package plan
-// decides what is measured, package conduct what comes next, package analysis what the records mean.
+// lists the trials, package conduct decides what comes next, package analysis what the records mean.
 package controllers

@@ -40,6 +40,7 @@ func viewFacts(s *trialScope) conduct.View {
 		return v
 	}
 	v.Blocks, v.Interim = plan.BlocksOf(s.run.Spec), facts.Interim(s.run)
+	v.Baseline = plan.BaselineOf(s.run.Spec)
 	v.Ended = facts.EndReason(s.run)
 	return v
 }
@@ -51,7 +52,7 @@ func attemptFacts(s *trialScope) conduct.Attempt {
 	if at := s.trial.Status.AttemptTime; at != nil {
 		a.Begun = at.Time
 	}
-	// What kept pods from being made, or from their nodes, takes nothing from the time in which they have to start.
+	// Delays in creating or scheduling pods do not count against their time to start.
 	if at := pods.Settled(s.pods()); at.After(a.Begun) {
 		a.Begun = at
 	}

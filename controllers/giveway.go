@@ -42,7 +42,6 @@ func couldBegin(r *v1alpha1.BenchmarkRun, nodes []plan.Node) bool {
 	return err == nil && r.Status.StartTime == nil && controllerutil.ContainsFinalizer(r, v1alpha1.Finalizer) && plan.Fits(p, nodes) == nil
 }
 
-// missing are the unavailable nodes that members are bound to, without duplicates.
 func missing(nodes []plan.Node, bound map[string]string) []string {
 	var away []string
 	for _, name := range bound {

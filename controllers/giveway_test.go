@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-func TestARunWhoseNodeIsAwayGivesWayToThoseThatWait(t *testing.T) {
+func TestRunWithUnavailableNodeYieldsToQueue(t *testing.T) {
 	node := func(name string, deltas ...func(*corev1.Node)) corev1.Node {
 		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("16Gi")}, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
 		for _, d := range deltas {

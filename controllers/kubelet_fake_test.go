@@ -23,7 +23,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// Images that behave in a way of their own. Every other image is that of a good server.
+// Images with special behavior; every other image is a good server.
 const (
 	imageWrong = "wrong:1" // answers something else than expected
 	imageDeaf  = "deaf:1"  // never listens
@@ -188,7 +188,7 @@ func (k *kubelet) start(ctx context.Context, p *corev1.Pod) error {
 	case imageDeaf:
 		began = began.Add(-time.Minute)
 	case imageNone, imageUnconfigured:
-		k.clock.Forward(time.Minute) // For as long it was waited for in vain.
+		k.clock.Forward(time.Minute) // The wait was in vain for this long.
 	}
 	k.ips++
 	p.Status.PodIP = fmt.Sprintf("192.0.2.%d", k.ips)

@@ -69,7 +69,6 @@ func lintStatus(o client.Object) []string {
 	return nil
 }
 
-// findings collects what is wrong.
 type findings []string
 
 func (f *findings) unless(ok bool, format string, args ...any) {
@@ -149,7 +148,7 @@ func lintTrial(t *v1alpha1.Trial) []string {
 	return f
 }
 
-func TestTheLinterFindsWhatIsNotAsPromised(t *testing.T) {
+func TestStatusLinterFindsViolations(t *testing.T) {
 	c := reconciler.NewConditions(nil, 1, time.Time{})
 	for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionExecuted, v1alpha1.ConditionReported, v1alpha1.ConditionConclusive} {
 		c.Set(kind, metav1.ConditionUnknown, v1alpha1.ReasonPending, "")

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-func TestWhatAKubeletSaysOfAPodIsFoundAmongOtherEvents(t *testing.T) {
+func TestKubeletEventsOfPodAreFound(t *testing.T) {
 	c, err := client.New(testbed.Cluster(t, ".."), client.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -10,9 +10,8 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-// The operator has Roles in the namespaces that it is told of, and for all of the cluster no right to anything that lies in one: had it asked for the
-// other run, it would have been refused, and the test would fail.
-func TestAnOperatorOfSomeNamespacesLeadsTheirRunsAndAsksForNoOthers(t *testing.T) {
+// The operator only has Roles in its namespaces. A request for the other run would be forbidden, and fail the test.
+func TestNamespacedOperatorReadsOnlyItsNamespaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world) { w.values = []string{"runs.namespaces={" + w.namespace + "}"} })
 	elsewhere := w.namespace + "-elsewhere"

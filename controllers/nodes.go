@@ -109,7 +109,7 @@ func deletePods(ctx context.Context, c client.Writer, pods []*corev1.Pod) error 
 	return nil
 }
 
-// mountReason is the event reason for volumes that cannot be mounted. The kubelet reports this only in events.
+// The kubelet reports this only in events.
 const mountReason = "FailedMount"
 
 // failedMounts returns the mount errors of pods by pod name. It reads from the API server: a cache would hold all events of the cluster.

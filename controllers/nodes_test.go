@@ -20,7 +20,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-func TestAPodsOwnerIsTheTrialOfItsUIDAndNoOtherOfItsName(t *testing.T) {
+func TestPodOwnerIsMatchedByUID(t *testing.T) {
 	yes := true
 	pod := func(name, owner string, uid types.UID) corev1.Pod {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -43,7 +43,7 @@ func TestAPodsOwnerIsTheTrialOfItsUIDAndNoOtherOfItsName(t *testing.T) {
 	}
 }
 
-func TestTheNameOfAPodIsTakenByWhoeverIsNotTheTrialThatWantsIt(t *testing.T) {
+func TestPodNameTakenByOtherOwnerIsDetected(t *testing.T) {
 	yes := true
 	pod := func(name string, of types.UID) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -63,7 +63,7 @@ func TestTheNameOfAPodIsTakenByWhoeverIsNotTheTrialThatWantsIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOfARunIsWaitedForUnlessItIsStuck(t *testing.T) {
+func TestDeletionWaitsForPodsUnlessStuck(t *testing.T) {
 	yes := true
 	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "u"}}
 	mine := map[string]string{v1alpha1.LabelRunUID: "u"}

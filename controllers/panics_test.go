@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// panics is a phase in which the operator fails.
 func panics[S any](context.Context, S) (reconciler.Step, error) { panic("index out of range") }
 
 // driven is a pass over an object whose only phase panics.
@@ -29,7 +28,7 @@ func driven[O client.Object, S reconciler.Scope[O]](t *testing.T, object client.
 	return err
 }
 
-func TestARunAtWhichTheOperatorFailsHoldsUpNoOther(t *testing.T) {
+func TestOperatorFailureInRunDoesNotBlockQueue(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*runScope)
 		ends   bool
@@ -54,7 +53,7 @@ func TestARunAtWhichTheOperatorFailsHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-func TestATrialAtWhichTheOperatorFailsLetsItsPodsGo(t *testing.T) {
+func TestOperatorFailureInTrialReleasesPods(t *testing.T) {
 	s := scopeOf(later(0))
 	s.trial.Status.Attempt, s.attempt, s.trial.Status.Failures = 3, 3, []string{"one", "two"}
 	if err := driven(t, s.trial, s); !errors.Is(err, util.ErrPanic) {

@@ -30,7 +30,6 @@ type planned struct {
 	full bool
 }
 
-// basis is what determines a run's plan: the spec, or the stored plan of the run.
 type basis struct {
 	run        types.UID
 	generation int64

@@ -45,7 +45,7 @@ func (s *countingStore) Get(_ context.Context, key, hash string) ([]byte, error)
 }
 
 // Another version may fill in other defaults: the trials of one run are measured alike.
-func TestRunGoesOnByThePlanWithWhichItBegan(t *testing.T) {
+func TestRunContinuesWithItsStoredPlan(t *testing.T) {
 	s := runScopeOf(t)
 	compiled, err := facts.Plan(s.run)
 	if err != nil {
@@ -156,8 +156,8 @@ func TestRunWithDamagedStoredPlanEnds(t *testing.T) {
 		err            error
 		executed, says string
 	}{
-		"damaged":                  {artifact.ErrCorrupt, "", "another version of the operator began the run, and its stored plan is damaged"},
-		"no plan":                  {artifact.ErrMalformed, "", "another version of the operator began the run, and its stored plan is damaged"},
+		"damaged":                  {artifact.ErrCorrupt, "", "another version of the operator started the run, and its stored plan is damaged"},
+		"no plan":                  {artifact.ErrMalformed, "", "another version of the operator started the run, and its stored plan is damaged"},
 		"damaged after all trials": {artifact.ErrCorrupt, "True/Done", artifact.ErrCorrupt.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestTrialEndsWithItsRunWhileTheStoredPlanIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestBodiesOfARunAreReadOnce(t *testing.T) {
+func TestRequestBodiesAreReadOnce(t *testing.T) {
 	s := runScopeOf(t, func(s *runScope) {
 		request := v1alpha1.Request{Method: "POST", BodyFrom: v1alpha1.BodySource{ConfigMap: "mine", Key: "order.json"}}
 		s.run.Spec.Loads[0].Request = request
@@ -280,7 +280,7 @@ func TestTrialsOfAnOlderVersionAreFinished(t *testing.T) {
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), runPrefix(run))
+	d, err := store.Load(t.Context(), runPrefix(run), "")
 	w.must(err)
 	for i, trial := range d.Trials {
 		if diff := cmp.Diff(p.Trials[i], trial.Manifest.PlannedTrial); diff != "" {

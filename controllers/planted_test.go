@@ -82,9 +82,9 @@ func planted(s *v1alpha1.BenchmarkRunSpec) {
 	s.Microbenchmark, s.Seed = v1alpha1.Microbenchmark{}, kindtest.FollowedSeed
 }
 
-// Two kinds of work that nothing but their folder knows, one of blocks and one that follows them, are led on a cluster: from the spec of a run to
-// its report, with a section of their own. The API would name them, as it names all kinds.
-func TestAKindOfWorkThatNothingKnowsIsLedOnACluster(t *testing.T) {
+// Two kinds of work, one of blocks and one after them, that only their folder knows run on a cluster from spec to report. Only the API names all
+// kinds.
+func TestUnknownKindOfWorkRunsOnCluster(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("planted", programs, planted))
@@ -99,7 +99,7 @@ func TestAKindOfWorkThatNothingKnowsIsLedOnACluster(t *testing.T) {
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)), "")
 	w.must(err)
 	if len(d.Trials) != 4 || len(d.Following) != 2 {
 		t.Errorf("%d trials of blocks and %d that followed are stored", len(d.Trials), len(d.Following))

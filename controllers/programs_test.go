@@ -23,7 +23,7 @@ func programs(s *v1alpha1.BenchmarkRunSpec) {
 }
 
 // The trials end when their programs do: the run would take four hours if it waited for their limits.
-func TestARunOfProgramsGoesFromApplyToItsReport(t *testing.T) {
+func TestProgramRunFromApplyToReport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("parsers", programs))
@@ -53,7 +53,7 @@ func storedPrograms(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)), "")
 	w.must(err)
 	if len(d.Trials) != 4 {
 		t.Errorf("%d trials are stored", len(d.Trials))

@@ -29,7 +29,7 @@ func (i indexer) IndexField(_ context.Context, o client.Object, field string, va
 }
 
 // Whatever puts a run before others, or takes it from before them, has these look again: their place is another.
-func TestWhatMovesTheQueueWakesThoseWhoWait(t *testing.T) {
+func TestQueueChangesWakeWaitingRuns(t *testing.T) {
 	at := &metav1.Time{Time: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	planned := func(status metav1.ConditionStatus, reason string) []metav1.Condition {
 		return []metav1.Condition{{Type: v1alpha1.ConditionPlanned, Status: status, Reason: reason}}

@@ -21,23 +21,23 @@ import (
 // errDead is what an operator sees of the world after its end.
 var errDead = errors.New("the operator has ended")
 
-// reaper ends one operator after the other, each at a write that none before it has ended at: instead of the write, or right after it, before
-// the operator learns of it. A status is written many times, each time another one: every write of it is an end, or every other one where
-// the write does not land, so that the next operator gets on. Nothing of what an operator does after its end reaches anybody.
+// reaper crashes operators one after the other, each at a new write: before it, or right after it, before the operator learns of it. Statuses are
+// written often, with new content each time: each such write is a crash, or every other one if the write is lost, so that the next operator makes
+// progress. After its crash, an operator reaches nothing.
 type reaper struct {
-	// after is true if writes land at which operators end.
+	// after: the write at the crash succeeds.
 	after bool
 
 	mu sync.Mutex
-	// ends are the writes at which an operator has ended, in their order; met are the same without statuses, as a set.
+	// ends are the writes with a crash, in order; met is the same set without statuses.
 	ends []string
 	met  map[string]bool
 	// owed are the statuses whose last write has not landed.
 	owed map[string]bool
-	// starts are how often the start of each trial was written down, and told how many agents were told one.
+	// starts counts recorded starts by trial, told the agents that got one.
 	starts map[string]int
 	told   int
-	// late is true from the second start of a trial on until its agents were told: a third end at the same place would use up the trial's attempts.
+	// late holds from a trial's second start until its agents got it: a third crash there would use up its attempts.
 	late bool
 	life *life
 }
@@ -52,7 +52,7 @@ type life struct {
 	store  Store
 	agents agents.Client
 	dead   chan struct{}
-	// absence is when no operator led before; nil if nobody knows.
+	// absence is the time without an operator before; nil if unknown.
 	absence func() (from, to time.Time)
 }
 
@@ -75,7 +75,6 @@ func (r *reaper) died() <-chan struct{} {
 	return r.life.dead
 }
 
-// ended are the writes at which operators have ended.
 func (r *reaper) ended() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +92,7 @@ func (l *life) over() bool {
 
 // write is something that an operator writes.
 type write struct {
-	// what it is, in words that hold for all writes like it, and which of them it is.
+	// what describes all such writes, which this one.
 	what, which string
 	// status is true of a status, and begins of one that says when a trial starts.
 	status, begins bool
@@ -130,7 +129,7 @@ func (r *reaper) due(one write) bool {
 	key := one.what + " " + one.which
 	switch {
 	case r.late || r.told%2 == 1:
-		return false // What a start that only some have been told costs is another story.
+		return false // Another test covers a start that only some agents got.
 	case one.status && r.after:
 		return true
 	case one.status:

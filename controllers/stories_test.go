@@ -41,7 +41,7 @@ func condition(t *testing.T, list []metav1.Condition, kind string, status metav1
 	}
 }
 
-func TestARunGoesFromApplyToItsReport(t *testing.T) {
+func TestRunFromApplyToReport(t *testing.T) {
 	t.Parallel()
 	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
 		t.Parallel()
@@ -122,7 +122,7 @@ func artifactsOf(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 	t.Helper()
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, facts.Run(run)), "")
 	w.must(err)
 	if len(d.Trials) != len(d.Manifest.Trials) || d.Manifest.Run.PlanHash != run.Status.PlanHash || d.Manifest.Ended.Before(d.Manifest.Started) {
 		t.Errorf("the run's manifest is %+v", d.Manifest)
@@ -147,7 +147,7 @@ func artifactsOf(t *testing.T, w *world, run *v1alpha1.BenchmarkRun) {
 	}
 }
 
-func TestASecondRunWaitsForTheFirst(t *testing.T) {
+func TestSecondRunWaitsForFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.apply("first", ample)
@@ -168,14 +168,14 @@ func TestASecondRunWaitsForTheFirst(t *testing.T) {
 	}
 }
 
-// The oldest run is suspended before its turn, and takes it when it is resumed. One that has begun goes on.
-func TestARunThatIsSuspendedLetsOthersGoFirst(t *testing.T) {
+// The oldest run is suspended before its turn, and takes it when resumed. A begun run continues.
+func TestSuspendedRunDoesNotBlockQueue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	suspend := func(r *v1alpha1.BenchmarkRun, is bool) {
 		w.must(w.c.Patch(t.Context(), r, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec": {"suspend": %v}}`, is))))
 	}
-	suspended := saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonSuspended, "set it to false")
+	suspended := saysOf(v1alpha1.ConditionSucceeded, v1alpha1.ReasonSuspended, "set spec.suspend to false")
 	kept := func(s *v1alpha1.BenchmarkRunSpec) { s.Suspend = new(true) }
 	first := await(w, w.apply("first", kept), "a word about its suspension", suspended)
 	condition(t, first.Status.Conditions, v1alpha1.ConditionPlanned, metav1.ConditionUnknown, v1alpha1.ReasonSuspended)
@@ -204,7 +204,7 @@ func TestARunThatIsSuspendedLetsOthersGoFirst(t *testing.T) {
 	await(w, second, "an up-to-date status", func(r *v1alpha1.BenchmarkRun) bool { return *r.Status.ObservedGeneration == r.Generation })
 }
 
-func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
+func TestRunDeletedWhileMeasuringLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("gone", long)
@@ -219,7 +219,7 @@ func TestARunThatIsDeletedWhileMeasuringLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestATrialThatSomebodyDeletesAfterItsEndIsNotMeasuredAgain(t *testing.T) {
+func TestTrialDeletedAfterItsEndIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("taken", warm, func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 })
@@ -240,13 +240,13 @@ func TestATrialThatSomebodyDeletesAfterItsEndIsNotMeasuredAgain(t *testing.T) {
 	}
 }
 
-func TestAnOperatorThatStartsAnewFinishesWhatItFinds(t *testing.T) {
+func TestRestartedOperatorFinishesRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("restart", ample)
 	w.awaitMeasuring("restart-000-go", 1)
 	w.stop()
-	w.hasten(run) // The agents go on, and measure to the end, without an operator.
+	w.hasten(run) // The agents measure to the end without an operator.
 	w.within("the answer to the open step", func() bool { return strings.Contains(w.argo.said(), "503 the operator is shutting down: retry") })
 	w.startManager()
 	run = w.awaitEnd(run)
@@ -257,8 +257,8 @@ func TestAnOperatorThatStartsAnewFinishesWhatItFinds(t *testing.T) {
 // warm gives every level an ample warm-up, to do harm in it. Its end comes by hasten.
 func warm(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].WarmupSeconds = new(int32(ampleSeconds)) }
 
-// deletePod takes a pod from an attempt at a trial, and returns when that attempt is over: who hastens it before its operator has seen that lets it measure to
-// its end.
+// deletePod deletes an attempt's pod and returns when the attempt is over. Do not hasten it before its operator has seen the deletion, or it measures
+// to its end.
 func deletePod(w *world, trial *v1alpha1.Trial, member string) {
 	w.t.Helper()
 	attempt := trial.Status.Attempt
@@ -266,7 +266,7 @@ func deletePod(w *world, trial *v1alpha1.Trial, member string) {
 	await(w, trial, "the end of the attempt", func(t *v1alpha1.Trial) bool { return t.Status.Attempt > attempt || t.Status.CompletionTime != nil })
 }
 
-func TestATrialIsTriedAgainAfterAnInfrastructureFailureBeforeItMeasures(t *testing.T) {
+func TestTrialIsRetriedAfterInfrastructureFailureBeforeMeasuring(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("retry", warm)
@@ -274,7 +274,7 @@ func TestATrialIsTriedAgainAfterAnInfrastructureFailureBeforeItMeasures(t *testi
 	run = w.awaitHastened(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	trial := w.trials(run)[0]
-	if f := trial.Status.Failures; trial.Status.Attempt != 2 || len(f) != 1 || !strings.HasPrefix(f[0], "attempt 1: PodLost: pod retry-000-go-1-s0 was deleted") {
+	if f := trial.Status.Failures; trial.Status.Attempt != 2 || len(f) != 1 || !strings.HasPrefix(f[0], "attempt 1: PodLost: another client deleted pod retry-000-go-1-s0") {
 		t.Errorf("attempt %d after faults %q", trial.Status.Attempt, f)
 	}
 	if !strings.Contains(trial.Status.ManifestKey, "/attempt-2/") {
@@ -287,7 +287,7 @@ func TestATrialIsTriedAgainAfterAnInfrastructureFailureBeforeItMeasures(t *testi
 	artifactsOf(t, w, run)
 }
 
-func TestATrialIsGivenUpAfterThreeInfrastructureFailures(t *testing.T) {
+func TestTrialFailsAfterThreeInfrastructureFailures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("thrice", warm)
@@ -295,11 +295,11 @@ func TestATrialIsGivenUpAfterThreeInfrastructureFailures(t *testing.T) {
 		deletePod(w, w.awaitMeasuring("thrice-000-go", attempt), record.MemberGenerator(0))
 	}
 	trial := await(w, w.trial("thrice-000-go"), "its end", func(t *v1alpha1.Trial) bool { return t.Status.CompletionTime != nil })
-	condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "pod thrice-000-go-3-g0 was deleted by another client")
+	condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "another client deleted pod thrice-000-go-3-g0")
 	w.awaitHastened(run)
 }
 
-func TestADisturbedBlockIsMeasuredAgainAsAWhole(t *testing.T) {
+func TestDisturbedBlockIsRepeatedAsWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("again", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), ample)
@@ -324,7 +324,7 @@ func TestADisturbedBlockIsMeasuredAgainAsAWhole(t *testing.T) {
 	}
 }
 
-func TestABlockThatNoisyNeighboursHaveVoidedIsRepeated(t *testing.T) {
+func TestBlockVoidedByNoisyNeighborsIsRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.agents.disturb("noisy-001-go")
@@ -338,7 +338,7 @@ func TestABlockThatNoisyNeighboursHaveVoidedIsRepeated(t *testing.T) {
 	}
 }
 
-func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
+func TestOnlyBlockIsRepeatedAtMostTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("unlucky", long)
@@ -346,10 +346,10 @@ func TestTheBlockOfARunOfOneIsMeasuredAgainTwiceAtMost(t *testing.T) {
 		deletePod(w, w.awaitMeasuring(fmt.Sprintf("unlucky-%03d-go", index), 1), record.MemberServer(0))
 	}
 	run = w.awaitEnd(run)
-	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "3 of 3 trials failed", "pod unlucky-000-go-1-s0 was deleted by another client")
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "3 of 3 trials failed", "another client deleted pod unlucky-000-go-1-s0")
 }
 
-func TestGeneratorsStartAllAtOneInstant(t *testing.T) {
+func TestGeneratorsStartAtSameInstant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("gang", func(s *v1alpha1.BenchmarkRunSpec) {
@@ -363,17 +363,17 @@ func TestGeneratorsStartAllAtOneInstant(t *testing.T) {
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	data, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
+	data, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)), "")
 	if err != nil || len(data.Trials) != 1 || len(data.Trials[0].Generators) != 2 {
 		t.Errorf("stored are %d trials: %v", len(data.Trials), err)
 	}
 }
 
-func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *testing.T) {
+func TestImplementationFailureIsNotRetriedAndOthersContinue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("faults", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 2 }, with("go",
-		v1alpha1.Implementation{Name: "wrong", Image: imageWrong}, v1alpha1.Implementation{Name: "deaf", Image: imageDeaf},
+		v1alpha1.Implementation{Name: "rust", Image: "rust:1"}, v1alpha1.Implementation{Name: "wrong", Image: imageWrong}, v1alpha1.Implementation{Name: "deaf", Image: imageDeaf},
 		v1alpha1.Implementation{Name: "exits", Image: imageExits}, v1alpha1.Implementation{Name: "none", Image: imageNone},
 		v1alpha1.Implementation{Name: "slow", Image: imageSlow, Build: v1alpha1.Build{Optimized: v1alpha1.ExpectRequired}}))
 	run = w.awaitEnd(run)
@@ -388,7 +388,7 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 	first := map[string]string{}
 	for _, trial := range w.trials(run) {
 		name := trial.Labels[v1alpha1.LabelImplementation]
-		if name == "go" {
+		if name == "go" || name == "rust" {
 			condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 			continue
 		}
@@ -406,15 +406,36 @@ func TestAnImplementationThatFailsByItselfIsNotTriedAgainAndTheOthersGoOn(t *tes
 			all = append(all, says[name][1])
 		}
 	}
-	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, append(all, "10 of 12 trials failed")...)
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, append(all, "10 of 14 trials failed")...)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionExecuted, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionReported, metav1.ConditionTrue, v1alpha1.ReasonDone)
-	if started := w.agents.started(); len(started) != 4 {
-		t.Errorf("of five implementations one can be measured, but these were: %v", started)
+	if started := w.agents.started(); len(started) != 8 {
+		t.Errorf("of seven implementations two can be measured, but these were: %v", started)
 	}
 }
 
-func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
+func TestRunStopsIfNothingIsLeftToCompare(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	run := w.awaitEnd(w.apply("alone", func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks = 3 }, with("go", v1alpha1.Implementation{Name: "wrong", Image: imageWrong})))
+	const says = "implementations[wrong]: GET / answered 500 instead of 200"
+	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonTrialsFailed, "3 of 6 trials failed", says)
+	stopped := 0
+	for _, trial := range w.trials(run) {
+		if reason, message := facts.Outcome(&trial); reason == v1alpha1.ReasonStoppedEarly {
+			stopped++
+			if !strings.Contains(message, "nothing is left to compare: trial ") || !strings.Contains(message, says) {
+				t.Errorf("trial %s says %q", trial.Name, message)
+			}
+		}
+	}
+	// The first block may have measured go before the other one failed.
+	if stopped < 2 || len(w.agents.started()) > 2 {
+		t.Errorf("%d trials were stopped, and these were started: %v", stopped, w.agents.started())
+	}
+}
+
+func TestUnusableStoreIsRefusedBeforeRun(t *testing.T) {
 	t.Parallel()
 	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
 		t.Parallel()
@@ -440,7 +461,7 @@ func TestARunThatCannotBeStoredIsRefusedBeforeItBegins(t *testing.T) {
 	})
 }
 
-func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {
+func TestRunTooLargeForNodesIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("large", func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[0].CPUs, s.PatienceSeconds = 3, 1 }))
@@ -451,7 +472,7 @@ func TestARunThatNoNodeCanHoldIsRefused(t *testing.T) {
 	}
 }
 
-func TestARunThatTakesTooLongIsEnded(t *testing.T) {
+func TestRunEndsAtTimeout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("slow", long, func(s *v1alpha1.BenchmarkRunSpec) { s.TimeoutSeconds = 600 })
@@ -468,7 +489,7 @@ func TestARunThatTakesTooLongIsEnded(t *testing.T) {
 	})
 }
 
-func TestAPodOfTheSameNameThatIsNotOursIsLeftAlone(t *testing.T) {
+func TestForeignPodWithSameNameIsIgnored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	stranger := &corev1.Pod{
@@ -485,7 +506,7 @@ func TestAPodOfTheSameNameThatIsNotOursIsLeftAlone(t *testing.T) {
 	w.must(w.c.Delete(t.Context(), stranger, client.GracePeriodSeconds(0)))
 }
 
-func TestArgoThatNeverComesIsNamed(t *testing.T) {
+func TestMissingArgoIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world) { w.argo.namespace = "nowhere" })
 	run := w.apply("alone")
@@ -503,7 +524,7 @@ func TestArgoThatNeverComesIsNamed(t *testing.T) {
 	}
 }
 
-func TestTheEndpointRefusesWhoHasNoToken(t *testing.T) {
+func TestEndpointRefusesRequestsWithoutToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("guarded", long)

@@ -21,8 +21,7 @@ const (
 	// silencePatience is how long an agent may be silent after its deadline before the attempt ends. It covers two requests that time out, so
 	// that a lost packet does not lose the measurement.
 	silencePatience = 5 * time.Second
-	// askSilent is the pause between requests to a silent agent.
-	askSilent = time.Second
+	askSilent       = time.Second
 	// podPatience is how long the API server may take to show that a container ended: kubelets check once a second.
 	podPatience = 3 * time.Second
 )
@@ -54,7 +53,6 @@ func recheck(ctx context.Context, live client.Reader, s *trialScope, f *conduct.
 	return reconciler.Halt, nil
 }
 
-// befallen is the failure shown by the pods, or else the given one.
 func befallen(ctx context.Context, live client.Reader, a pods.Attempt, found *conduct.Failure) (*conduct.Failure, error) {
 	of := a.Pods[0]
 	var there corev1.PodList
@@ -65,7 +63,7 @@ func befallen(ctx context.Context, live client.Reader, a pods.Attempt, found *co
 	for _, p := range a.Pods {
 		i := slices.IndexFunc(there.Items, func(other corev1.Pod) bool { return other.Name == p.Name && other.UID == p.UID })
 		if i < 0 {
-			return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by another client", p.Name), nil
+			return conduct.TransientFailure(v1alpha1.ReasonPodLost, "another client deleted pod %s", p.Name), nil
 		}
 		now = append(now, &there.Items[i])
 	}

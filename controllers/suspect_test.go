@@ -28,7 +28,7 @@ func suspected(reason string, lasts time.Duration) func(*trialScope) {
 	}
 }
 
-// next is a later pass over a trial, of which only its status knows what the one before has seen.
+// next is a later pass over a trial; only the status connects them.
 func next(s *trialScope, after time.Duration) *trialScope {
 	status, now := trialStatus(s), s.now.Add(after)
 	return scopeOf(func(s *trialScope) {
@@ -50,7 +50,7 @@ func (s *apiServer) List(_ context.Context, list client.ObjectList, _ ...client.
 	return s.err
 }
 
-func TestServerIsNotBlamedForWhatHappenedToItsPod(t *testing.T) {
+func TestPodFailureIsNotServerFailure(t *testing.T) {
 	const wrong = "WrongResponse permanent: the connection was refused"
 	ends := func(code int32, reason string) func(*apiServer) {
 		return func(s *apiServer) {
@@ -62,12 +62,12 @@ func TestServerIsNotBlamedForWhatHappenedToItsPod(t *testing.T) {
 		want string
 	}{
 		"its server still runs":         {func(*apiServer) {}, wrong},
-		"its server is killed":          {ends(137, "Error"), "PodLost transient: implementations[go] was killed by another process"},
+		"its server is killed":          {ends(137, "Error"), "PodLost transient: another process killed implementations[go]"},
 		"its server exits":              {ends(1, "Error"), "ServerExited permanent: implementations[go] exited (exit code 1, Error)"},
 		"its server exceeds its memory": {ends(137, "OOMKilled"), "ServerExited permanent: implementations[go] was killed because it exceeded its memory"},
-		"its pod is deleted":            {func(s *apiServer) { s.pods[1].DeletionTimestamp = &metav1.Time{Time: noon} }, "PodLost transient: pod quick-000-go-1-s0 was deleted by another client"},
-		"its pod is gone":               {func(s *apiServer) { s.pods = s.pods[:1] }, "PodLost transient: pod quick-000-go-1-s0 was deleted by another client"},
-		"its pod is another one":        {func(s *apiServer) { s.pods[1].UID = "another" }, "PodLost transient: pod quick-000-go-1-s0 was deleted by another client"},
+		"its pod is deleted":            {func(s *apiServer) { s.pods[1].DeletionTimestamp = &metav1.Time{Time: noon} }, "PodLost transient: another client deleted pod quick-000-go-1-s0"},
+		"its pod is gone":               {func(s *apiServer) { s.pods = s.pods[:1] }, "PodLost transient: another client deleted pod quick-000-go-1-s0"},
+		"its pod is another one":        {func(s *apiServer) { s.pods[1].UID = "another" }, "PodLost transient: another client deleted pod quick-000-go-1-s0"},
 		"nobody can say":                {func(s *apiServer) { s.err = errors.New("etcd") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestServerIsNotBlamedForWhatHappenedToItsPod(t *testing.T) {
 // A pod that is deleted without a grace period is gone at once, and the check of its generator has failed.
 func TestPodDeletedAfterCheckEndsAttempt(t *testing.T) {
 	failed := protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "connection refused"}}
-	const lost = "PodLost transient: pod quick-000-go-1-s0 was deleted by another client"
+	const lost = "PodLost transient: another client deleted pod quick-000-go-1-s0"
 	for name, tc := range map[string]struct {
 		change func(*trialScope)
 		agents agents.Client

@@ -15,9 +15,9 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// TestAStoreThatIsHardToReachCostsNothing leads runs with a proxy between the store and everybody else, the operator and the agents. What is wrong
-// begins while the first trial measures. Where nothing can be stored meanwhile it ends once the trial has said what it waits for.
-func TestAStoreThatIsHardToReachCostsNothing(t *testing.T) {
+// TestFlakyStoreLosesNothing leads runs with a faulty proxy before the store, for operator and agents. The fault begins while the first trial
+// measures. If it prevents storing, it ends once the trial reports its wait.
+func TestFlakyStoreLosesNothing(t *testing.T) {
 	t.Parallel()
 	up, down := "upstream", "downstream"
 	for name, tc := range map[string]struct {
@@ -79,9 +79,9 @@ func TestAStoreThatIsHardToReachCostsNothing(t *testing.T) {
 	}
 }
 
-// A store that answers, and refuses, is waited for like one that is away: for ten minutes, which cost the trial. No other begins meanwhile, and its
-// block is repeated.
-func TestAStoreThatRefusesWhileATrialMeasuresCostsThatTrial(t *testing.T) {
+// The trial waits ten minutes for a store that refuses, like an unavailable one, and is lost. No other trial begins meanwhile, and its block is
+// repeated.
+func TestRefusingStoreCostsMeasuringTrial(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		of   func(*http.Request) bool

@@ -29,16 +29,14 @@ type TrialReconciler struct {
 	Live  client.Reader
 	Store artifact.Bucket
 	// StoreCA are private CA certificates (PEM) for uploads by agents.
-	StoreCA    string
-	Agents     agents.Client
-	Key        ed25519.PrivateKey
-	AgentImage string
-	// ToolboxImage holds the agent and the profilers.
+	StoreCA      string
+	Agents       agents.Client
+	Key          ed25519.PrivateKey
+	AgentImage   string
 	ToolboxImage string
-	// PullSecrets are the pull Secrets of all measured pods.
-	PullSecrets []string
-	Version     string
-	Now         func() time.Time
+	PullSecrets  []string
+	Version      string
+	Now          func() time.Time
 
 	plans plans
 }
@@ -114,7 +112,6 @@ func (r *TrialReconciler) next(ctx context.Context, _ client.Object) []reconcile
 	return index.Requests(ctx, trials, err)
 }
 
-// ofRun are the open trials of a run that ended, is being deleted, or had an interim analysis.
 func (r *TrialReconciler) ofRun(ctx context.Context, o client.Object) []reconcile.Request {
 	run, ok := o.(*v1alpha1.BenchmarkRun)
 	if !ok || run.DeletionTimestamp.IsZero() && facts.EndReason(run) == "" && run.Status.Interim.AnalysedBlocks == 0 {

@@ -22,7 +22,7 @@ import (
 
 func asDuet(s *v1alpha1.BenchmarkRunSpec) { s.Order, s.Blocks = v1alpha1.OrderSlicedDuet, 2 }
 
-func TestADuetGoesFromApplyToItsReport(t *testing.T) {
+func TestDuetFromApplyToReport(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet))
@@ -43,7 +43,7 @@ func TestADuetGoesFromApplyToItsReport(t *testing.T) {
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)), "")
 	w.must(err)
 	for i, trial := range d.Trials {
 		m := trial.Manifest
@@ -59,7 +59,7 @@ func TestADuetGoesFromApplyToItsReport(t *testing.T) {
 	}
 }
 
-func TestTheServerThatAnswersWrongInADuetIsNamed(t *testing.T) {
+func TestWrongServerOfDuetIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.awaitEnd(w.apply("duet", with("go", v1alpha1.Implementation{Name: "bad", Image: imageWrong}), asDuet))
@@ -71,7 +71,7 @@ func TestTheServerThatAnswersWrongInADuetIsNamed(t *testing.T) {
 	}
 }
 
-func TestADisturbedDuetIsMeasuredAgainWithBothServers(t *testing.T) {
+func TestDisturbedDuetIsRepeatedWithBothServers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("duet", with("go", v1alpha1.Implementation{Name: "go2", Image: "go2:1"}), asDuet, ample)
@@ -85,7 +85,7 @@ func TestADisturbedDuetIsMeasuredAgainWithBothServers(t *testing.T) {
 		t.Fatalf("%d trials, want the lost one, its neighbour and a repeat one", len(trials))
 	}
 	lost, repeat := trials[0], trials[2]
-	condition(t, lost.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, fmt.Sprintf("duet-000-duet-%d-s1 was deleted", attempt))
+	condition(t, lost.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, fmt.Sprintf("another client deleted pod duet-000-duet-%d-s1", attempt))
 	if first, second := repeat.Labels[v1alpha1.LabelImplementation], repeat.Labels[v1alpha1.LabelPeer]; repeat.Spec.Block != 3 || first == "" || second == "" || first == second {
 		t.Errorf("the repeat trial is of block %d and of %q and %q", repeat.Spec.Block, first, second)
 	}
@@ -139,7 +139,7 @@ func TestTheCPUOfADuet(t *testing.T) {
 	}
 }
 
-func TestADuetWithoutACommonCPUIsNotStarted(t *testing.T) {
+func TestDuetWithoutCommonCPUIsNotStarted(t *testing.T) {
 	start := metav1.NewMicroTime(noon.Add(conduct.StartLead))
 	s := duetScope("1", "2", "0")
 	s.trial.Status.StartTime = &start
@@ -152,7 +152,7 @@ func TestADuetWithoutACommonCPUIsNotStarted(t *testing.T) {
 	}
 }
 
-func TestAFaultInADuetNamesTheServerThatHadIt(t *testing.T) {
+func TestDuetFaultNamesItsServer(t *testing.T) {
 	for i, want := range []string{"implementations[go] exited", "implementations[go2] exited"} {
 		s := duetScope("0", "0", "0")
 		s.servers()[i].pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"}}

@@ -18,8 +18,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// askAgents reads the agents' states. During load they are not asked, because an answer costs generator CPU; during the first warm-up they
-// are, to detect a start command that a dead operator never sent.
+// askAgents reads the agents' states. It does not ask during load, because an answer costs generator CPU. During the first warm-up it asks, to detect
+// a start command that a dead operator never sent.
 func (r *TrialReconciler) askAgents(ctx context.Context, s *trialScope) (reconciler.Step, error) {
 	if try := attemptFacts(s); try.Quiet() {
 		s.prepared = true
@@ -69,7 +69,6 @@ func silent(s *trialScope, pod *corev1.Pod, err error) (reconciler.Step, error) 
 	return reconciler.Again(pollEvery), nil
 }
 
-// refusal is the failure for a permanent refusal by an agent; nil for other errors.
 func refusal(pod *corev1.Pod, err error) *conduct.Failure {
 	if refused := (*agents.Refusal)(nil); errors.As(err, &refused) && refused.Final() {
 		return conduct.AgentRefused(agentIn(pod), refused)
@@ -181,7 +180,6 @@ func (r *TrialReconciler) start(ctx context.Context, s *trialScope) (reconciler.
 			continue
 		}
 		clock, err := r.Agents.Clock(ctx, a.pod.Status.PodIP)
-		// Who is asked in vain until the start is over holds no file yet.
 		if s.fault = try.StartMissed(agentIn(a.pod), r.Now(), s.agentStates()...); s.fault != nil {
 			return reconciler.Halt, nil
 		}

@@ -28,7 +28,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// Deadlines that only a cluster has; packages conduct and pods have the others.
 const (
 	// pollEvery is how often agents are asked while pods start and files are stored, because no event reports that.
 	pollEvery = 40 * time.Millisecond
@@ -88,7 +87,7 @@ func (r *TrialReconciler) awaitStore(ctx context.Context, s *trialScope) (reconc
 	}
 	m, stored, err := publish.TrialIn(ctx, r.Store, s.runPrefix(), s.trial.Name, s.attempt, plan.Attempts)
 	if err == nil {
-		// It was measured before: somebody has deleted it since, and its run has made it again. Where that cannot be read, it is measured.
+		// It was measured, then deleted and created again by its run. If the store cannot tell, it is measured again.
 		s.manifest, s.startTime, s.measuredOn = &stored, &m.Start, facts.MeasuredOn(m)
 		return reconciler.Halt, nil
 	}
@@ -154,14 +153,14 @@ func (r *TrialReconciler) lost(ctx context.Context, s *trialScope) (reconciler.S
 		return reconciler.GoOn, nil
 	}
 	gone := s.members[slices.IndexFunc(s.members, func(m *member) bool { return m.pod == nil })]
-	s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by another client", render.PodName(s.trial.Name, s.attempt, gone.Name))
+	s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "another client deleted pod %s", render.PodName(s.trial.Name, s.attempt, gone.Name))
 	return reconciler.Halt, nil
 }
 
 func (r *TrialReconciler) refused(ctx context.Context, s *trialScope, pod *corev1.Pod, err error) (reconciler.Step, error) {
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		// The cache has not seen it yet, or it is another's, such as one of an earlier trial of this name that does not go. An event tells of ours.
+		// Either the cache lacks our pod, whose event will come, or it is another object, such as a pod of an earlier trial that is not deleted.
 		s.waiting = fmt.Sprintf("a pod named %s exists already", pod.Name)
 		taken, err := takenName(ctx, r.Live, pod)
 		s.fault = attemptFacts(s).NameTaken("pod "+pod.Name, taken)
@@ -216,7 +215,6 @@ func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (recon
 	if s.waiting = cmp.Or(awaited, seen.Starting()); seen.Awaited() != "" {
 		s.await(s.waiting)
 	}
-	// Pod events wake us; the deadlines of pulls and of scheduling need a look of our own.
 	if left <= 0 {
 		left = retryPods
 	}
@@ -259,6 +257,6 @@ func (s *trialScope) serverCPU() *int32 {
 // noSharedCPU fails a duet whose servers share no CPU. A retry would not help.
 func noSharedCPU(s *trialScope) *conduct.Failure {
 	servers := s.servers()
-	return conduct.PermanentFailure(v1alpha1.ReasonUnschedulable, "the servers of a duet must share a CPU: pods %s and %s may run on CPUs %q of %s and %q of %s: use one shared CPU pool for pods without exclusive CPUs, or spec.order Blocks",
+	return conduct.PermanentFailure(v1alpha1.ReasonUnschedulable, "the servers of a duet must share a CPU, but pods %s and %s have CPUs %q of %s and %q of %s: use one shared CPU pool, or spec.order Blocks",
 		servers[0].pod.Name, servers[1].pod.Name, servers[0].state.CPUsAllowed, servers[0].pod.Spec.NodeName, servers[1].state.CPUsAllowed, servers[1].pod.Spec.NodeName)
 }

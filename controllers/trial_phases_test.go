@@ -69,7 +69,7 @@ func (s brokenStore) Verify(context.Context, record.Artifact) error { return s.e
 
 func (s brokenStore) CheckWriteOnce(context.Context, string, string, []byte) error { return s.err }
 
-func (s brokenStore) Destination(context.Context, string, string, time.Duration) (string, map[string]string, error) {
+func (s brokenStore) Destination(context.Context, record.Artifact, time.Duration) (string, map[string]string, error) {
 	return "", nil, s.err
 }
 
@@ -80,7 +80,7 @@ func (muteStore) Put(context.Context, string, string, []byte) (record.Artifact, 
 	return record.Artifact{}, nil
 }
 
-// overwritingStore is a muteStore that also says what it holds.
+// overwritingStore is a muteStore that also lists its content.
 type overwritingStore struct{ muteStore }
 
 func (overwritingStore) Verify(context.Context, record.Artifact) error { return nil }
@@ -97,6 +97,68 @@ func agentsIn(observer, generator protocol.State) func(*trialScope) {
 	return func(s *trialScope) {
 		observer.Member, generator.Member = record.MemberServer(0), record.MemberGenerator(0)
 		s.servers()[0].state, s.generators()[0].state = &observer, &generator
+		announced, err := protocol.Announced(s.agentStates()...)
+		if err != nil {
+			panic(err)
+		}
+		s.trial.Status.FilesSHA256 = announced
+	}
+}
+
+// What an agent may make the operator read, or the store hold, is bounded before a single byte is stored.
+func TestFilesThatAreTooLargeAreNotStored(t *testing.T) {
+	file := func(name string, bytes int64) protocol.State {
+		return protocol.State{Phase: protocol.Measured, Files: []protocol.File{{Name: name, Bytes: bytes, SHA256: strings.Repeat("a", 64)}}}
+	}
+	for name, tc := range map[string]struct {
+		generator protocol.State
+		fault     string
+	}{
+		"a result of 200 MiB":      {file(record.ResultFile, 200<<20), "ResultsTooLarge permanent: file result.json of generator-0 has 209715200 bytes, the limit is "},
+		"a raw output of 2 GiB":    {file("sweep-10.wrk.txt", 2<<30), "ResultsTooLarge permanent: file sweep-10.wrk.txt of generator-0 has 2147483648 bytes, the limit is "},
+		"results of ordinary size": {file(record.ResultFile, 20<<10), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scopeOf(later(21*time.Second), agentsIn(file(record.ResultFile, 10<<10), tc.generator))
+			r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}}
+			if _, err := r.store(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			if got := describe(s.fault); !strings.HasPrefix(got, tc.fault) || (got == "") != (tc.fault == "") {
+				t.Errorf("the attempt ends with %q, want %q", got, tc.fault)
+			}
+		})
+	}
+}
+
+// Limits apply to each list of files: an agent that announces other ones at each pass would store without a limit.
+func TestFilesAnnouncedLaterEndTheAttempt(t *testing.T) {
+	file := func(name string) protocol.State {
+		return protocol.State{Phase: protocol.Measured, Uploading: true, Files: []protocol.File{{Name: name, Bytes: 1, SHA256: strings.Repeat("a", 64)}}}
+	}
+	r := &TrialReconciler{Agents: silence{}, Store: brokenStore{err: artifact.ErrUnreachable}}
+	s := scopeOf(later(21*time.Second), agentsIn(file(record.ResultFile), file("sweep-0.wrk.txt")))
+	s.trial.Status.FilesSHA256 = ""
+	if step, err := r.store(t.Context(), s); err != nil || s.fault != nil || step != reconciler.Halt {
+		t.Fatalf("the first list: step %v, fault %v, error %v", step, s.fault, err)
+	}
+	announced := trialStatus(s).FilesSHA256
+	for name, want := range map[string]string{"sweep-0.wrk.txt": "", "sweep-1.wrk.txt": "AgentFailed transient: the trial's agents announced other files than at first"} {
+		s := scopeOf(later(22*time.Second), agentsIn(file(record.ResultFile), file(name)))
+		s.trial.Status.FilesSHA256 = announced
+		if _, err := r.store(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if got := describe(s.fault); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("the file %s ends the attempt with %q, want %q", name, got, want)
+		}
+		if kept := trialStatus(s).FilesSHA256; kept != announced {
+			t.Errorf("after the file %s, the digest %q is announced, want %q", name, kept, announced)
+		}
+	}
+	s.fault = conduct.FilesChanged()
+	if kept := nextAttempt(s, trialStatus(s)).FilesSHA256; kept != "" {
+		t.Errorf("another attempt has its own files, and begins with the digest %q", kept)
 	}
 }
 
@@ -134,7 +196,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"pods have nearly used up their time":     {r.examinePods, scopeOf(notRunning, at(patience-time.Second)), "", "pods are starting", time.Second},
 		"pods do not start":                       {r.examinePods, scopeOf(notRunning, at(patience)), "PodLost transient: the trial's pods were not running within 10m0s", "", 0},
 		"pods end while Argo is away":             {r.examinePods, scopeOf(outwaited(v1alpha1.StartHeld)), "", "waiting for the workflow to reach this trial", 0},
-		"Argo is back after pods have ended":      {r.examinePods, scopeOf(outwaited(v1alpha1.StartReleased)), "PodLost transient: pod quick-000-go-1-s0 has waited so long for its start", "", 0},
+		"Argo is back after pods have ended":      {r.examinePods, scopeOf(outwaited(v1alpha1.StartReleased)), "PodLost transient: pod quick-000-go-1-s0 waited too long for its start", "", 0},
 		"agents are starting":                     {r.askAgents, scopeOf(at(conduct.PrepareDeadline)), "", "the agent in pod quick-000-go-1-", pollEvery},
 		"agents never start":                      {r.askAgents, scopeOf(at(conduct.PrepareDeadline+1), suspected(v1alpha1.ReasonAgentLost, time.Minute)), "AgentLost transient: the agent in pod quick-000-go-1-g0 is not responding: connection refused", "", 0},
 		"nobody is asked under load":              {r.askAgents, scopeOf(later(time.Second)), "", "", 9*time.Second + tool.LeastGap},
@@ -146,7 +208,7 @@ func TestEveryWaitOfATrialHasItsDeadline(t *testing.T) {
 		"the server has what is forbidden":        {r.prepare, scopeOf(expecting, agentsIn(counting, idle), at(0), suspected(v1alpha1.ReasonBuildMismatch, time.Minute)), "BuildMismatch permanent: implementations[go].build.coverage: expected Forbidden, found yes (symbol __gcov_init)", "", 0},
 		"the check cannot be sent":                {r.prepare, scopeOf(agentsIn(ready, idle), at(conduct.PrepareDeadline+1), suspected(v1alpha1.ReasonAgentLost, time.Minute)), "AgentLost transient", "", 0},
 		"the server answers wrongly":              {r.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "GET / answered 404 instead of 200"}}), suspected(v1alpha1.ReasonWrongResponse, time.Minute)), "WrongResponse permanent: implementations[go]: GET / answered 404 instead of 200: correct the server, or request and expect of the load", "", 0},
-		"the server was deleted in its check":     {deleted.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "connection refused"}}), suspected(v1alpha1.ReasonWrongResponse, time.Minute)), "PodLost transient: pod quick-000-go-1-s0 was deleted by another client", "", 0},
+		"the server was deleted in its check":     {deleted.prepare, scopeOf(agentsIn(ready, protocol.State{Checked: &protocol.Checked{Fault: protocol.FaultServer, Message: "connection refused"}}), suspected(v1alpha1.ReasonWrongResponse, time.Minute)), "PodLost transient: another client deleted pod quick-000-go-1-s0", "", 0},
 		"the start cannot be told":                {r.start, scopeOf(agentsIn(idle, idle), later(0)), "AgentLost transient: the agent in pod quick-000-go-1-g0 did not receive its start in time", "", 0},
 		"the first cell goes on":                  {r.awaitEnd, scopeOf(agentsIn(running, running), later(0)), "", "", 10*time.Second + tool.LeastGap},
 		"an agent was never told to start":        {r.awaitEnd, scopeOf(agentsIn(measured, idle), later(end)), "AgentLost transient: the agent (generator-0) never received its start", "", 0},
@@ -249,7 +311,7 @@ func (p punctual) Command(_ context.Context, _ string, o protocol.Command) (prot
 	return protocol.State{Phase: protocol.Running}, nil
 }
 
-func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
+func TestStartIsRecordedBeforeAgentsGetIt(t *testing.T) {
 	var commands []protocol.Command
 	const pass = time.Minute // The pass has taken that long until it chose the instant.
 	r := &TrialReconciler{Agents: punctual{commands: &commands}, Now: func() time.Time { return noon.Add(pass) }}
@@ -286,7 +348,7 @@ func TestTheStartIsWrittenDownBeforeItIsTold(t *testing.T) {
 	}
 }
 
-func TestAPodThatTheServerRefusesIsWaitedForOrFailsItsTrial(t *testing.T) {
+func TestRefusedPodIsRetriedOrFailsTrial(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	tests := map[string]struct {
 		err   error
@@ -306,8 +368,8 @@ func TestAPodThatTheServerRefusesIsWaitedForOrFailsItsTrial(t *testing.T) {
 		"by a limit, for too long":     {err: apierrors.NewForbidden(pods, "x", errors.New("maximum cpu usage per Container is 500m, but limit is 1")), since: patience, fault: `PodRejected permanent: the API server rejected pod quick-000-go-1-s0: pods "x" is forbidden: maximum cpu usage`},
 		"as nonsense":                  {err: apierrors.NewBadRequest("nonsense"), fault: "PodRejected permanent"},
 		"since it is there already":    {err: apierrors.NewAlreadyExists(pods, "x"), since: time.Second},
-		"since it is there, unheard":   {err: apierrors.NewAlreadyExists(pods, "x"), since: 24 * time.Hour, fault: "PodRejected transient: pod quick-000-go-1-s0 is there, and the operator does not hear of it"},
-		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), taken: true, fault: "PodRejected transient: the name of pod quick-000-go-1-s0 is that of another, which is left alone"},
+		"since it is there, unheard":   {err: apierrors.NewAlreadyExists(pods, "x"), since: 24 * time.Hour, fault: "PodRejected transient: pod quick-000-go-1-s0 exists, but the operator does not see it"},
+		"since the name is taken":      {err: apierrors.NewAlreadyExists(pods, "x"), taken: true, fault: "PodRejected transient: another object has the name of pod quick-000-go-1-s0; Loadstone leaves it alone"},
 		"for a reason that may change": {err: apierrors.NewInternalError(errors.New("etcd")), fails: true},
 	}
 	for name, tc := range tests {
@@ -347,7 +409,7 @@ func terminating() error {
 }
 
 // An operator may end after it has written a manifest and before it could say so in the status.
-func TestAManifestThatIsThereAlreadyHolds(t *testing.T) {
+func TestExistingManifestIsKept(t *testing.T) {
 	object := testbed.Store(t)
 	store, err := artifact.Open(artifact.Config{Endpoint: object.Endpoint, Bucket: object.NewBucket(t), Region: "us-east-1", AccessKey: object.AccessKey, SecretKey: object.SecretKey})
 	if err != nil {
@@ -370,7 +432,7 @@ func TestAManifestThatIsThereAlreadyHolds(t *testing.T) {
 	}
 }
 
-func TestOrdersAreForTheAgentsOfTheAttempt(t *testing.T) {
+func TestCommandsAreBoundToAttempt(t *testing.T) {
 	var commands []protocol.Command
 	r := &TrialReconciler{Agents: punctual{commands: &commands}, Key: ed25519.NewKeyFromSeed(make([]byte, 32))}
 	s := scopeOf(agentsIn(protocol.State{}, protocol.State{}), func(s *trialScope) { s.attempt = 2 })

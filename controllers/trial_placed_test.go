@@ -22,12 +22,12 @@ import (
 // own is the node of a member of a trial, in whichever attempt.
 func own(trial, member string) string { return "own-" + trial + "-" + member }
 
-// scatter puts each pod on a node of its own, as a scheduler may that prefers nodes with the image.
+// scatter puts each pod on another node, like a scheduler that prefers nodes with the image.
 func scatter(w *world) {
 	w.kubelet.place = func(p *corev1.Pod) string { return own(p.Labels[v1alpha1.LabelTrial], p.Labels[v1alpha1.LabelMember]) }
 }
 
-func TestARunStaysOnTheNodesOfItsFirstTrial(t *testing.T) {
+func TestRunStaysOnNodesOfFirstTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, scatter)
 	w.agents.disturb("bound-000-") // A repeat block follows.
@@ -63,7 +63,7 @@ func onTheirNodes(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, first stri
 	}
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)), "")
 	w.must(err)
 	if diff := cmp.Diff(want, d.Manifest.Nodes); diff != "" {
 		t.Errorf("nodes in the run's manifest (-want +got):\n%s", diff)
@@ -80,7 +80,7 @@ func onTheirNodes(t *testing.T, w *world, run *v1alpha1.BenchmarkRun, first stri
 	return len(d.Trials)
 }
 
-func TestADuetStaysOnItsNode(t *testing.T) {
+func TestDuetStaysOnItsNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world) {
 		w.kubelet.place = func(p *corev1.Pod) string {
@@ -105,7 +105,7 @@ func TestADuetStaysOnItsNode(t *testing.T) {
 	}
 }
 
-func TestARunWaitsForItsNodeAndDoesNotMove(t *testing.T) {
+func TestRunWaitsForItsNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, scatter)
 	run := w.apply("fixed", ample, func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.PatienceSeconds = 2, 1 })
@@ -137,7 +137,7 @@ func TestARunWaitsForItsNodeAndDoesNotMove(t *testing.T) {
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 }
 
-func TestARunWhoseTimeIsOverReportsWhatItHasMeasured(t *testing.T) {
+func TestTimedOutRunReportsPartialResults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, scatter)
 	run := w.apply("part", ample, func(s *v1alpha1.BenchmarkRunSpec) { s.Blocks, s.TimeoutSeconds = 2, 600 })
@@ -155,9 +155,9 @@ func TestARunWhoseTimeIsOverReportsWhatItHasMeasured(t *testing.T) {
 	artifactsOf(t, w, run)
 	store, err := artifact.Open(w.store)
 	w.must(err)
-	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)))
+	d, err := store.Load(t.Context(), artifact.RunPrefix("", facts.Run(run)), "")
 	w.must(err)
-	if notes := strings.Join(d.Manifest.Notes, "\n"); len(d.Trials) != 1 || !strings.Contains(notes, "this record is partial, since the run ended before everything was measured (TimedOut)") {
+	if notes := strings.Join(d.Manifest.Notes, "\n"); len(d.Trials) != 1 || !strings.Contains(notes, "this record is partial, because the run ended early (TimedOut)") {
 		t.Errorf("%d trials are on record, with the notes %s", len(d.Trials), notes)
 	}
 }

@@ -42,7 +42,7 @@ func (a saying) State(_ context.Context, ip string) (protocol.State, error) {
 	return by(ip, a.state), nil
 }
 
-func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
+func TestProgramAgentIsPolledAndDecidesEnd(t *testing.T) {
 	fault := protocol.State{Phase: protocol.Failed, Program: &protocol.ProgramFault{Fault: protocol.FaultLimit, Message: "it had not ended after 1m0s"}}
 	ask := func(s protocol.State) func(context.Context, *trialScope) (reconciler.Step, error) {
 		return (&TrialReconciler{Agents: saying{state: s}}).askAgents
@@ -60,6 +60,7 @@ func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 				Member: record.MemberServer(0), Phase: phase, StoreError: "503", Files: []protocol.File{{Name: "output.txt"}},
 				Program: &protocol.ProgramFault{Fault: protocol.FaultExit, Message: "exit code 3"},
 			}
+			s.trial.Status.FilesSHA256, _ = protocol.Announced(*s.members[0].state)
 		}
 	}
 	up := func(s *trialScope) {
@@ -80,7 +81,7 @@ func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 		"it runs":                               {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Running), later(time.Second)), reconciler.Again(250 * time.Millisecond), ""},
 		"it has ended before its limit":         {r.awaitEnd, scopeOf(ofProgram, collects(protocol.Measured), later(time.Second)), reconciler.GoOn, ""},
 		"it has failed":                         {r.awaitEnd, scopeOf(ofProgram, holds(protocol.Measured), later(time.Second)), reconciler.GoOn, ""},
-		"its output is stored":                  {r.store, scopeOf(ofProgram, holds(protocol.Stored), later(time.Second)), reconciler.Halt, "ProgramFailed permanent: implementations[go]: exit code 3; what it printed is stored as "},
+		"its output is stored":                  {r.store, scopeOf(ofProgram, holds(protocol.Stored), later(time.Second)), reconciler.Halt, "ProgramFailed permanent: implementations[go]: exit code 3; its output is stored as "},
 		"its output cannot be stored":           {r.store, scopeOf(ofProgram, holds(protocol.Measured), later(time.Hour)), reconciler.Halt, "ProgramFailed permanent: implementations[go]: exit code 3"},
 		"its container has done its work":       {r.examinePods, scopeOf(ofProgram, exits(0), later(time.Second)), reconciler.GoOn, ""},
 		"its container has failed":              {r.examinePods, scopeOf(ofProgram, exits(3), later(time.Second)), reconciler.Halt, "ProgramFailed permanent: implementations[go] exited (exit code 3, Error)"},
@@ -97,7 +98,7 @@ func TestAProgramIsAskedWhileItRunsAndHasAVoiceInItsEnd(t *testing.T) {
 	}
 }
 
-func TestTheStatusOfATrialOfAProgramFollowsTheProgramAndNotItsLimit(t *testing.T) {
+func TestProgramTrialStatusFollowsProgram(t *testing.T) {
 	lost := func(s *trialScope) { s.fault = conduct.TransientFailure(v1alpha1.ReasonPodLost, "gone") }
 	failed := func(s *trialScope) { s.fault = conduct.PermanentFailure(v1alpha1.ReasonProgramFailed, "exit code 3") }
 	for name, tc := range map[string]struct {
@@ -131,7 +132,7 @@ func TestTheStatusOfATrialOfAProgramFollowsTheProgramAndNotItsLimit(t *testing.T
 	}
 }
 
-func TestTheEndOfAProgramIsRememberedByTheConditionMeasured(t *testing.T) {
+func TestConditionMeasuredRecordsProgramEnd(t *testing.T) {
 	seen := noon.Add(time.Second)
 	measured := func(status metav1.ConditionStatus) func(*trialScope) {
 		return func(s *trialScope) {

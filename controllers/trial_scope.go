@@ -25,16 +25,14 @@ import (
 // trialScope is the knowledge of one pass over a trial: the first group is observed, the second is set by phases.
 type trialScope struct {
 	trial *v1alpha1.Trial
-	// run is nil when the BenchmarkRun is gone.
-	run *v1alpha1.BenchmarkRun
+	run   *v1alpha1.BenchmarkRun
 	// plan is the run's plan. It is empty if the run is gone, or if unplanned says why it cannot be compiled or read. Its requests lack stored
 	// bodies until readBodies.
 	plan      plan.Plan
 	unplanned error
-	// siblings are all trials of the run; none while the plan is awaited.
-	siblings conduct.Trials
-	nodes    []plan.Node
-	attempt  int32
+	siblings  conduct.Trials
+	nodes     []plan.Node
+	attempt   int32
 	// members are the pods of this attempt, existing or not, generators first.
 	members []*member
 	// others are measured pods of other attempts that still hold CPUs.
@@ -49,12 +47,12 @@ type trialScope struct {
 	turn bool
 	// prepared and measured are milestones reached in this pass.
 	prepared, measured bool
-	// unmounted are the kubelets' mount errors by pod name.
-	unmounted map[string]string
-	// scripts are the stored scripts; nil until needed.
-	scripts []protocol.Script
+	unmounted          map[string]string
+	scripts            []protocol.Script
 	// startTime is written to the status before the agents get it.
 	startTime *time.Time
+	// announced is the digest of the agents' lists of files; empty until all have announced theirs.
+	announced string
 	// manifest is set when the trial's manifest is stored; measuredOn too, if the trial was deleted afterwards and created again.
 	manifest   *record.Artifact
 	measuredOn []v1alpha1.MemberNode
@@ -88,10 +86,8 @@ func (s *trialScope) States() (before, after *v1alpha1.Trial) {
 
 func (s *trialScope) ended() bool { return s.trial.Status.CompletionTime != nil }
 
-// member is one pod of an attempt: a server or a generator.
 type member struct {
 	kind.Member
-	// pod is nil when it does not exist.
 	pod *corev1.Pod
 	// state is the agent's answer in this pass, or nil. asked is true for a generator whose check was requested.
 	state *protocol.State

@@ -109,7 +109,7 @@ func failedTrial(index int32, implementation, reason string, started bool) v1alp
 	return t
 }
 
-func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
+func TestPodsAreSortedByOwner(t *testing.T) {
 	change := func(role string, deltas ...func(*corev1.Pod)) corev1.Pod {
 		p := pod(role)
 		for _, d := range deltas {
@@ -160,8 +160,8 @@ func TestPodsAreSortedByWhoseTheyAre(t *testing.T) {
 }
 
 // Another version of the operator may plan other trials, or refuse the spec of the run.
-func TestTrialThatIsNotInThePlanEndsWithASentence(t *testing.T) {
-	const other = "InvalidSpec permanent: this version of the operator cannot measure the trial, which another one has made: "
+func TestTrialMissingFromPlanEndsWithMessage(t *testing.T) {
+	const other = "InvalidSpec permanent: another version of the operator created the trial, and this version cannot measure it: "
 	for name, tc := range map[string]struct {
 		change func(*trialScope)
 		want   string

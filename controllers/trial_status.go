@@ -29,6 +29,7 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	if s.startTime != nil {
 		st.StartTime, st.Nodes = &metav1.MicroTime{Time: *s.startTime}, s.placed()
 	}
+	st.FilesSHA256 = cmp.Or(st.FilesSHA256, s.announced)
 	st.SuspectSince = nil
 	if s.suspectSince != nil && s.fault == nil {
 		st.SuspectSince = &metav1.MicroTime{Time: *s.suspectSince}
@@ -46,12 +47,12 @@ func trialStatus(s *trialScope) v1alpha1.TrialStatus {
 	st.Conditions = trialConditions(s, st.Conditions)
 	siblings := s.siblings
 	if viewFacts(s).Awaits(s.planned()) != "" {
-		siblings = nil // Nothing asks again while another comes first: what is said of that is said at once.
+		siblings = nil // No later pass comes while another trial is first, so report that at once.
 	}
 	return facts.WrittenTrial(s.trial.Status, st, attemptFacts(s), siblings)
 }
 
-// progress is the number of finished and of all cells; empty without a plan. A microbenchmark may finish early.
+// A microbenchmark may finish early.
 func (s *trialScope) progress() string {
 	if _, unplanned := s.work().(kind.Unknown); unplanned {
 		return ""
@@ -71,7 +72,7 @@ func nextAttempt(s *trialScope, st v1alpha1.TrialStatus) v1alpha1.TrialStatus {
 	}
 	st.Attempt = s.attempt + 1
 	st.AttemptTime = &metav1.Time{Time: s.now}
-	st.StartTime, st.Nodes = nil, nil
+	st.StartTime, st.Nodes, st.FilesSHA256 = nil, nil, ""
 	st.Progress = facts.Progress(0, len(s.work().Slots()))
 	next := *s
 	next.fault, next.prepared, next.measured, next.why = nil, false, false, ""

@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// brief is "Prepared=True/Done Measured=...", in the order in which a trial goes through them.
+// brief is "Prepared=True/Done Measured=...", in chronological order.
 func brief(list []metav1.Condition, order ...string) string {
 	var parts []string
 	for _, kind := range order {
@@ -34,7 +34,7 @@ func wasReady(s *trialScope) {
 	s.trial.Status = trialStatus(&earlier)
 }
 
-func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
+func TestTrialStatusFollowsObservedState(t *testing.T) {
 	file := &record.Artifact{Key: "k/manifest.json", SHA256: strings.Repeat("0", 64)}
 	new := func(s *trialScope) { s.trial.Status = v1alpha1.TrialStatus{} }
 	tests := map[string]struct {
@@ -121,7 +121,7 @@ func TestTheStatusOfATrialFollowsFromWhatAPassHasSeen(t *testing.T) {
 	}
 }
 
-func TestTheTimeOfAnAttemptBeginsWhenItsTurnHasCome(t *testing.T) {
+func TestAttemptTimeStartsAtItsTurn(t *testing.T) {
 	waits := scopeOf(func(s *trialScope) { s.trial.Status, s.turn = v1alpha1.TrialStatus{}, false })
 	if at := trialStatus(waits).AttemptTime; at != nil {
 		t.Errorf("a trial whose turn has not come has been tried since %s", at)
@@ -136,7 +136,7 @@ func TestTheTimeOfAnAttemptBeginsWhenItsTurnHasCome(t *testing.T) {
 	}
 }
 
-func TestTheStatusOfATrialThatHasEndedStaysAsItIs(t *testing.T) {
+func TestEndedTrialStatusIsFinal(t *testing.T) {
 	s := scopeOf(later(time.Minute), func(s *trialScope) { s.manifest = &record.Artifact{Key: "k"} })
 	s.trial.Status = trialStatus(s)
 	want := s.trial.Status.DeepCopy()

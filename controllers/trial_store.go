@@ -16,6 +16,12 @@ import (
 
 // store sends each agent presigned URLs for its files, and waits until all are uploaded.
 func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (reconciler.Step, error) {
+	if s.fault = s.blame(attemptFacts(s).TooLarge(len(s.plan.Trials), s.agentStates()...)); s.fault != nil {
+		return reconciler.Halt, nil
+	}
+	if step, err := s.announce(); step.Stop || err != nil {
+		return step, err
+	}
 	done, pause := true, attemptFacts(s).StorePause()
 	s.waiting = "storing artifacts"
 	for _, a := range s.members {
@@ -40,13 +46,29 @@ func (r *TrialReconciler) store(ctx context.Context, s *trialScope) (reconciler.
 			return r.storeTrouble(s, err)
 		}
 		if state.StoreError != "" {
-			// It has just been told to try again; what it says is of the last time.
+			// It was just told to retry; its error is of the last try.
 			s.await(fmt.Sprintf("artifacts of %s are not stored yet: %s", a.Name, state.StoreError))
 			pause = retryStore
 		}
 	}
 	if !done {
 		return reconciler.Again(pause), nil
+	}
+	return reconciler.GoOn, nil
+}
+
+// announce records the files of the attempt before the first upload, and ends it if they change later: limits apply to each list.
+func (s *trialScope) announce() (reconciler.Step, error) {
+	announced, err := protocol.Announced(s.agentStates()...)
+	switch first := s.trial.Status.FilesSHA256; {
+	case err != nil:
+		return reconciler.Halt, err
+	case first == "":
+		s.announced = announced
+		return reconciler.Halt, nil // Its own status write wakes the next pass.
+	case first != announced:
+		s.fault = s.blame(conduct.FilesChanged())
+		return reconciler.Halt, nil
 	}
 	return reconciler.GoOn, nil
 }
@@ -74,7 +96,7 @@ func (r *TrialReconciler) tellToStore(ctx context.Context, s *trialScope, a *mem
 	o := s.command(a.Name)
 	o.Store = &protocol.Store{CA: r.StoreCA}
 	for _, f := range a.state.Files {
-		url, headers, err := r.Store.Destination(ctx, s.key(a.Name, f.Name), f.SHA256, addressLife)
+		url, headers, err := r.Store.Destination(ctx, record.Artifact{Key: s.key(a.Name, f.Name), Bytes: f.Bytes, SHA256: f.SHA256}, addressLife)
 		if err != nil {
 			return err
 		}
@@ -97,7 +119,7 @@ func (r *TrialReconciler) storeTrouble(s *trialScope, err error) (reconciler.Ste
 
 // writeManifest verifies every object, then writes the manifest: the trial counts from then on.
 func (r *TrialReconciler) writeManifest(ctx context.Context, s *trialScope) (_ reconciler.Step, err error) {
-	// A kubelet renews the files of a server while it is measured: what it was given has to be the same before and after.
+	// The kubelet updates a server's files during measurement, so compare before and after.
 	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.plan.Implementations, s.work().Servers()); s.fault != nil || err != nil {
 		return reconciler.Halt, err
 	}

@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// shelf is a store that answers as it is told.
 type triesShelf struct {
 	Store
 	err error
@@ -25,7 +24,7 @@ func (s triesShelf) Find(_ context.Context, key string) (record.Artifact, error)
 	return record.Artifact{Key: key}, s.err
 }
 
-func TestAReportIsBegunByFiveOperators(t *testing.T) {
+func TestReportIsStartedByFiveOperators(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -35,7 +34,7 @@ func TestAReportIsBegunByFiveOperators(t *testing.T) {
 	missing := []error{artifact.ErrNotFound, artifact.ErrDenied} // The latter from a store whose key may not list.
 	for operator := int32(1); operator <= most+1; operator++ {
 		var tries Tries
-		for range 2 { // An operator that tries again, since the store was away, has not ended over it.
+		for range 2 { // A retry after an outage of the store is no crash.
 			if err := c.Get(t.Context(), client.ObjectKeyFromObject(run), run); err != nil {
 				t.Fatal(err)
 			}

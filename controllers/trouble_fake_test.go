@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// refusesWith is an answer of an API server that does not do what it was asked.
+// refusesWith is an API server's refusal.
 func refusesWith(q *http.Request, code int, reason metav1.StatusReason, message string) *http.Response {
 	body, err := json.Marshal(metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
@@ -62,7 +62,7 @@ func unwatched(q *http.Request) bool { return !watches(q) }
 
 func uploads(q *http.Request) bool { return q.Method == http.MethodPut }
 
-// refuser stands before an object store, and answers some requests in its place while it lasts.
+// refuser answers some requests to an object store while it lasts.
 type refuser struct {
 	addr  string
 	lasts atomic.Bool
@@ -95,18 +95,17 @@ func far(to http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// outage is a time in which an API server does nothing of some sort for an operator.
+// outage is a time without one kind of API requests for an operator.
 type outage struct {
 	lasts atomic.Bool
 	// met counts the requests that it has met.
 	met atomic.Int64
 }
 
-// errUnreachable is what becomes of a request to nobody.
+// errUnreachable is the error of an unanswered request.
 var errUnreachable = errors.New("connect: connection refused")
 
-// of lets a sort of requests come to nothing while the outage lasts: they reach nobody, or are refused with a message of what the API server keeps its
-// objects in. What is watched is cut off where watches are of that sort.
+// of fails a kind of requests during the outage: they are not answered, or refused with a message about etcd. Watches of that kind are cut.
 func (o *outage) of(sort func(*http.Request) bool, message string) func(http.RoundTripper) http.RoundTripper {
 	return func(to http.RoundTripper) http.RoundTripper {
 		return way(func(q *http.Request) (*http.Response, error) {
@@ -181,7 +180,6 @@ func newLate(of io.ReadCloser, by time.Duration) late {
 	go func() {
 		for p := range parts {
 			time.Sleep(time.Until(p.due))
-			// What nobody reads any more is lost.
 			_, _ = writer.Write(p.text)
 			if p.err != nil {
 				_ = writer.CloseWithError(p.err)
@@ -194,8 +192,8 @@ func newLate(of io.ReadCloser, by time.Duration) late {
 // Close implements io.Closer.
 func (b late) Close() error { return errors.Join(b.PipeReader.Close(), b.of.Close()) }
 
-// forgetful is an API server that lets each watch last two seconds, and refuses one of three by chance, since it has forgotten what came since then.
-// Who watches pauses after each refusal for twice as long as after the last, half a minute at most: of one kind of objects it refuses three watches.
+// forgetful is an API server whose watches last two seconds. It refuses one of three by chance, since its history is gone. After each refusal a
+// client pauses twice as long, up to half a minute, so it refuses three watches per kind.
 type forgetful struct {
 	refused atomic.Int64
 	mu      sync.Mutex
@@ -231,8 +229,7 @@ func (f *forgetful) between(to http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// endingBody is what a server answers that ends it in good order. Who watches begins anew at once then: an answer that breaks off passes for a fault, after
-// which it pauses for twice as long each time.
+// endingBody ends in good order, after which a client watches again at once. After a broken answer it would pause twice as long each time.
 type endingBody struct {
 	io.ReadCloser
 	over atomic.Bool

@@ -32,7 +32,7 @@ func saysOf(kind, reason, words string) func(*v1alpha1.BenchmarkRun) bool {
 	}
 }
 
-func TestARunWaitsForANodeThatIsCordoned(t *testing.T) {
+func TestRunWaitsForCordonedNode(t *testing.T) {
 	w := newWorld(t)
 	const node = "node-" + v1alpha1.RoleServer
 	w.cordon(node, true)
@@ -48,7 +48,7 @@ func TestARunWaitsForANodeThatIsCordoned(t *testing.T) {
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 }
 
-func TestATrialWaitsForAQuota(t *testing.T) {
+func TestTrialWaitsForQuota(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	none := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}
@@ -76,7 +76,7 @@ func TestATrialWaitsForAQuota(t *testing.T) {
 	}
 }
 
-func TestATrialWaitsForALimitOfItsNamespace(t *testing.T) {
+func TestTrialWaitsForLimitRange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	limit := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "small"}, Spec: corev1.LimitRangeSpec{
@@ -101,7 +101,7 @@ func TestATrialWaitsForALimitOfItsNamespace(t *testing.T) {
 }
 
 // A policy denies all pods of the namespace for a while.
-func TestATrialWaitsForAPolicyThatDeniesItsPods(t *testing.T) {
+func TestTrialWaitsForDenyingPolicy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const says = "no pods during maintenance"
@@ -145,8 +145,8 @@ func TestATrialWaitsForAPolicyThatDeniesItsPods(t *testing.T) {
 	}
 }
 
-// No wait helps a run whose namespace takes nothing any more. What it has measured is reported: it may take long until the namespace is gone.
-func TestARunWhoseNamespaceIsBeingDeletedSaysSoAndEnds(t *testing.T) {
+// Waiting does not help a run whose namespace is being deleted. It reports its measurements, since the deletion may take long.
+func TestRunEndsWhenNamespaceIsDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	run := w.apply("homeless", with("go", v1alpha1.Implementation{Name: "epoll", Image: "epoll:1"}), ample)
@@ -166,7 +166,7 @@ func TestARunWhoseNamespaceIsBeingDeletedSaysSoAndEnds(t *testing.T) {
 }
 
 // Everything on a node ends at once, the server and who observes it, which is no failure of the server's.
-func TestANodeThatRestartsCostsABlockAndIsNobodysFailure(t *testing.T) {
+func TestNodeRestartRepeatsBlock(t *testing.T) {
 	t.Parallel()
 	for name, why := range map[string]string{"its containers are killed": "Error", "its kubelet knows nothing of them any more": "ContainerStatusUnknown"} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestANodeThatRestartsCostsABlockAndIsNobodysFailure(t *testing.T) {
 			stored := 0
 			for _, trial := range w.trials(run) {
 				if trial.Name == first.Name {
-					condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "was killed by another process, and not for its memory")
+					condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionFalse, v1alpha1.ReasonPodLost, "memory was not the cause")
 					continue
 				}
 				condition(t, trial.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
@@ -193,7 +193,7 @@ func TestANodeThatRestartsCostsABlockAndIsNobodysFailure(t *testing.T) {
 	}
 }
 
-func TestAPodThatOnlyHasALabelOfOursHoldsNobodyUp(t *testing.T) {
+func TestForeignPodWithLabelDoesNotBlockQueue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	stranger := &corev1.Pod{

@@ -17,6 +17,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -42,12 +43,11 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// lookEvery is how often tests, kubelets and Argo look at what has come about. A look costs milliseconds of the CPUs that all share.
-const lookEvery = 50 * time.Millisecond
+// lookEvery is the polling interval of tests, kubelets and Argo.
+const lookEvery = testbed.LookEvery
 
-// world is a cluster with an operator in it: the API server, the object store, both reconcilers and the endpoint are real, and the operator has the
-// rights of the chart's and no others; kubelets, agents and Argo are played. Each test has one, with namespaces of its own, of which alone its operator knows: tests wait most of
-// the time, and several go on at once.
+// world is a cluster with an operator. API server, object store, reconcilers and endpoint are real, and the operator has
+// the chart's rights. Kubelets, agents and Argo are fakes.
 type world struct {
 	t      *testing.T
 	c      client.WithWatch
@@ -67,7 +67,7 @@ type world struct {
 	stop              func()
 	// values are those of the chart that are not its defaults.
 	values []string
-	// elects is true if the test starts operators of its own, which stand for election; elected is the one that elect has started, nil if there is none.
+	// elects: the test starts operators in leader election; elected is the one started by elect, or nil.
 	elects  bool
 	elected *candidate
 	// reaper ends operators at their writes; nil lets them live.
@@ -178,7 +178,7 @@ func (w *world) end() {
 	}
 }
 
-// left names what is there that was made for a run.
+// left names the remaining objects of a run.
 func (w *world) left(ctx context.Context) string {
 	var names []string
 	workflows := &unstructured.UnstructuredList{}
@@ -191,24 +191,19 @@ func (w *world) left(ctx context.Context) string {
 		names = append(names, "token "+name)
 	}
 	for _, list := range []client.ObjectList{&v1alpha1.BenchmarkRunList{}, &v1alpha1.TrialList{}, &corev1.PodList{}, &networkingv1.NetworkPolicyList{}, workflows} {
-		if err := w.c.List(ctx, list); err != nil {
-			return err.Error()
-		}
-		items, err := json.Marshal(list)
-		if err != nil {
-			return err.Error()
-		}
-		var found struct {
-			Items []struct {
-				Metadata metav1.ObjectMeta `json:"metadata"`
-			} `json:"items"`
-		}
-		if err := json.Unmarshal(items, &found); err != nil {
-			return err.Error()
-		}
-		for _, o := range found.Items {
-			if ns := o.Metadata.Namespace; ns == w.namespace || ns == w.system {
-				names = append(names, fmt.Sprintf("%T %s", list, o.Metadata.Name))
+		for _, namespace := range []string{w.namespace, w.system} {
+			if err := w.c.List(ctx, list, client.InNamespace(namespace)); err != nil {
+				return err.Error()
+			}
+			err := meta.EachListItem(list, func(o runtime.Object) error {
+				m, err := meta.Accessor(o)
+				if err == nil {
+					names = append(names, fmt.Sprintf("%T %s", list, m.GetName()))
+				}
+				return err
+			})
+			if err != nil {
+				return err.Error()
 			}
 		}
 	}
@@ -261,8 +256,7 @@ func deposed(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "leader election lost")
 }
 
-// keep starts another operator in the place of one that was deposed: its lease is a short one, which a machine that stands still for seconds does not
-// renew. So does its Deployment.
+// keep starts another operator after one lost its short lease, which a machine that stalls for seconds does not renew. Its Deployment does the same.
 func (w *world) keep() {
 	w.t.Helper()
 	if w.elected == nil {
@@ -297,8 +291,8 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 	w.must(runs.SetupWithManager(m))
 }
 
-// now is the time of trials. It stands still from when the start of one may be chosen until all its agents were told: an operator has a quarter of a
-// second for that, which it would exceed on a busy machine.
+// now is the time of trials. It stands still from the earliest choice of a start until all agents got it: a busy machine would exceed the operator's
+// quarter of a second.
 func (w *world) now() time.Time {
 	for _, name := range w.agents.due() {
 		t := w.trial(name)
@@ -309,7 +303,7 @@ func (w *world) now() time.Time {
 	return w.clock.Now()
 }
 
-// led are the namespaces of which the operator of the test knows.
+// led are the namespaces of the test's operator.
 func (w *world) led() namespaces.Led { return namespaces.Led{w.namespace, w.system} }
 
 // newManager makes a manager that reaches the cluster as a configuration says, with changes.
@@ -421,7 +415,7 @@ func (w *world) awaitMeasuring(name string, attempt int32) *v1alpha1.Trial {
 	return await(w, w.trial(name), "its start", func(t *v1alpha1.Trial) bool { return t.Status.Attempt >= attempt && w.measuring(t) })
 }
 
-// measuring is true of a trial that is under load, and of one that has ended after it was: who must find it under load makes it an ample one.
+// measuring reports whether a trial is, or was, under load. Tests that must observe the load make it long.
 func (w *world) measuring(t *v1alpha1.Trial) bool {
 	if t.Status.StartTime == nil || t.Status.CompletionTime != nil {
 		return t.Status.StartTime != nil
@@ -434,7 +428,7 @@ func (w *world) begun(t *v1alpha1.Trial) bool {
 	return t.Status.StartTime != nil && w.clock.Now().After(t.Status.StartTime.Add(200*time.Millisecond))
 }
 
-// long lets every level take an hour: its trials measure until somebody ends them.
+// long lets every level take an hour, so trials measure until they are ended.
 func long(s *v1alpha1.BenchmarkRunSpec) { s.Loads[0].DurationSeconds = 3600 }
 
 // ampleSeconds has room for some requests of a test to the API server, however slow the machine is. It is not more since the API server's clock is not

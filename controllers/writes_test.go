@@ -15,8 +15,8 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/facts"
 )
 
-// maxWrites bounds what an operator writes for a run of four trials of one cell, each by two pods: 45 on a quiet machine, with the token that it removes
-// in the end.
+// maxWrites bounds an operator's writes for a run of four trials of one cell with two pods each: 45 on a quiet machine, with the removal of the
+// token.
 const maxWrites = 45
 
 // ledger counts the writes that an operator makes, by what they do.
@@ -25,7 +25,7 @@ type ledger struct {
 	count map[string]int
 }
 
-// between is a way on which writes are counted. What is refused, since a pass was built upon something old, does not count.
+// between counts writes. Those refused for stale data do not count.
 func (l *ledger) between(to http.RoundTripper) http.RoundTripper {
 	return way(func(q *http.Request) (*http.Response, error) {
 		p, err := to.RoundTrip(q)
@@ -69,7 +69,7 @@ func TestRunCostsTheAPIServerFewWrites(t *testing.T) {
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	allowed, since := maxWrites, run.Status.StartTime.Time
 	for _, trial := range w.trials(run) {
-		// What has taken longer than facts.Quickly is told.
+		// Waits longer than facts.Quickly are written.
 		begun, ended := trial.Status.AttemptTime.Time, trial.Status.CompletionTime.Time
 		allowed += int(max(begun.Sub(since), 0)/facts.Quickly) + int(ended.Sub(begun)/facts.Quickly)
 		since = ended

@@ -14,7 +14,9 @@ cd "$(dirname "$0")/.."
 export LOADSTONE_CACHE=${LOADSTONE_CACHE:-$HOME/.cache/loadstone}
 # What was compiled or checked once, in whatever clone, is not compiled again: no path of a clone is part of it.
 GOFLAGS="$(go env GOFLAGS) -trimpath"
-export GOFLAGS
+# By default the race detector sleeps for a second at the end of each process.
+GORACE="atexit_sleep_ms=0 ${GORACE:-}"
+export GOFLAGS GORACE
 
 # shellcheck source-path=SCRIPTDIR source=cluster/lib.sh
 . hack/cluster/lib.sh
@@ -60,7 +62,7 @@ packages() {
       */test/e2e) place='test-cluster end-to-end' ;;
       */test/gitops) place='test-cluster gitops' ;;
       "$MODULE"/workloads | "$MODULE"/workloads/*) place='test-workloads go' ;;
-      */internal/cli) place='test runs' ;; # They measure: beside others, all that they measure is disturbed.
+      */internal/cli) place='test runs' ;; # Longest of all, but most of it is waiting. What is measured beside others is disturbed, and no test depends on it.
       *) if [ -n "${serves[$name]:-}" ]; then place='test served'; else place='test pure'; fi ;;
     esac
     detector=plain
@@ -72,12 +74,16 @@ packages() {
 # go_tests LEVEL PART DETECTOR [FLAG...]: runs the tests of these packages, of which PART and DETECTOR are regular expressions. make lint asks all that go
 # vet would ask.
 go_tests() {
-  local list flags=(-vet=off -timeout "$patience" -p "$(nproc)")
+  local list flags=(-vet=off -timeout "$patience") at_once cgo=0
+  at_once=$(nproc)
   mapfile -t list < <(awk -v line="^$1 ($2) ($3) " '$0 ~ line { print $4 }' "$STAGES/packages")
   [ ${#list[@]} -gt 0 ] || { say "$1 has no packages of the part $2, $3"; return 1; }
-  [ "$3" != race ] || flags+=(-race)
+  # Tests that start goroutines mostly wait: for servers, load generators and child processes.
+  [ "$3" != race ] || flags+=(-race) at_once=$((2 * at_once))
+  # The race detector needs cgo. The other tests use the packages that make build and make demo compile, without cgo.
+  [[ " ${flags[*]} ${*:4} " != *" -race "* ]] || cgo=1
   # shellcheck disable=SC2031  # It is the stage's.
-  "$STAGES/gotests" -again "$AGAIN" -- "${flags[@]}" "${@:4}" "${list[@]}"
+  CGO_ENABLED=$cgo "$STAGES/gotests" -again "$AGAIN" -- "${flags[@]}" -p "$at_once" "${@:4}" "${list[@]}"
 }
 
 # --- stages ----------------------------------------------------------------------------------------------------------
@@ -90,7 +96,7 @@ prepare() {
 
 verify() {
   again make verify
-  nice -n 5 hack/verify.sh
+  CGO_ENABLED=0 nice -n 5 hack/verify.sh
 }
 
 # axe_core leaves axe-core where tests find it: what keeps people from using a page is what it says. It is a script under MPL-2.0, which a package of
@@ -126,21 +132,32 @@ test_product() {
   fi
   join "servers"
   begin "verify" verify # It needs helm.
-  # Many wait most of the time: twice as many at once as there are CPUs.
+  # Many wait most of the time: more at once than there are CPUs.
+  begin "tests of runs on this machine" go_tests test runs plain
   begin "Go tests with the race detector" go_tests test "$part" race
   stage "Go tests" go_tests test "$part" plain
   join "Go tests with the race detector"
+  join "tests of runs on this machine"
   join "verify"
-  stage "tests of runs on this machine, alone" go_tests test runs plain
+}
+
+# mutations gives each parser 10,000 changed inputs (internal/testbed/mutated). make test gives it 500.
+mutations() {
+  local list
+  again "LOADSTONE_MUTATIONS=10000 go test -run '^Fuzz' ./internal/..."
+  mapfile -t list < <(git grep -l '/internal/testbed/mutated"' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+  CGO_ENABLED=0 LOADSTONE_MUTATIONS=10000 nice -n 10 go test -vet=off -count=1 -timeout "$patience" -run '^Fuzz' "${list[@]}"
 }
 
 # Fuzzers run at the lowest priority there is, in what the other tests leave of the CPUs.
 test_workloads() {
   stage "compilers" hack/workloads.sh need
-  FUZZ_SECONDS=${FUZZ_SECONDS:-20} begin "fuzzers" chrt --idle 0 hack/workloads.sh test fuzz
+  FUZZ_SECONDS=${FUZZ_SECONDS:-10} begin "fuzzers" chrt --idle 0 hack/workloads.sh test fuzz
+  begin "parsers with 10,000 changed inputs" mutations
   begin "Go tests" go_tests test-workloads go 'race|plain' -race
   stage "workloads, with and without sanitizers" hack/workloads.sh test
   join "Go tests"
+  join "parsers with 10,000 changed inputs"
   join "fuzzers"
 }
 

@@ -22,24 +22,18 @@ ZIG_VERSION=0.14.1
 WORKLOADS=(zco coro uvhttp ipc lzlog) OTHERS=(uring ablation planted)
 RESULTS=bin/workloads RECORDS=hack/workloads/records
 
-# needs NAME MODE: installs what a workload is built from, or tested with.
+# needs NAME: installs what a workload is built from and tested with.
 needs() {
   need_commands ccache:ccache /usr/include/stdio.h:libc6-dev
   case $1 in
     coro) need_commands g++:g++ make:make /usr/include/boost/version.hpp:libboost-dev "/usr/lib/$(uname -m)-linux-gnu/libboost_context.so:libboost-context-dev" \
       /usr/include/benchmark/benchmark.h:libbenchmark-dev /usr/include/liburing.h:liburing-dev ;;
-    lzlog) need_commands gcc:gcc g++:g++ make:make /usr/include/spdlog/spdlog.h:libspdlog-dev /usr/include/openssl/evp.h:libssl-dev \
-      /usr/include/zstd.h:libzstd-dev ;;
+    lzlog) need_commands gcc:gcc g++:g++ make:make /usr/include/spdlog/spdlog.h:libspdlog-dev /usr/include/openssl/evp.h:libssl-dev ;;
     uvhttp) need_commands gcc:gcc make:make python3:python3 xz:xz-utils /usr/include/uv.h:libuv1-dev /usr/include/xxhash.h:libxxhash-dev ;;
     uring) need_commands gcc:gcc make:make pkg-config:pkg-config /usr/include/liburing.h:liburing-dev ;;
-    zco)
-      zig_up
-      # The tests run what is built for the other processor, too.
-      [ "$2 $(uname -m)" != "test x86_64" ] || need_commands qemu-aarch64-static:qemu-user-static
-      ;;
+    zco) zig_up ;;
     fuzz)
-      need_commands gcc:gcc g++:g++ make:make /usr/include/uv.h:libuv1-dev /usr/include/boost/version.hpp:libboost-dev \
-        /usr/include/liburing.h:liburing-dev /usr/include/xxhash.h:libxxhash-dev /usr/include/zstd.h:libzstd-dev
+      need_commands gcc:gcc make:make /usr/include/uv.h:libuv1-dev /usr/include/liburing.h:liburing-dev /usr/include/xxhash.h:libxxhash-dev
       zig_up
       ;;
     ipc | ablation) need_commands gcc:gcc make:make ;;
@@ -51,7 +45,7 @@ needs() {
 all_needs() {
   local name
   for name in fuzz "${WORKLOADS[@]}" "${OTHERS[@]}"; do
-    needs "$name" test
+    needs "$name"
   done
 }
 
@@ -243,7 +237,7 @@ main() {
     [ "$mode" = test ] || set -- "${OTHERS[@]}" "$@"
   fi
   for name; do
-    needs "$name" "$mode"
+    needs "$name"
   done
   if [ "$mode" = test ] && [ $# -gt 1 ]; then
     tests "$@"

@@ -25,8 +25,8 @@ type ReportRef struct {
 	// +kubebuilder:validation:MaxLength=64
 	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
 
-	// tries is the number of operator processes that started to create the report. After five that died (for example out of memory), the run
-	// ends without a report.
+	// tries is the number of processes that started an interim analysis, a scan or the report and did not finish it. After five that
+	// died (for example out of memory), the run ends without a report.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100

@@ -21,7 +21,7 @@ const (
 type Order string
 
 const (
-	// OrderBlocks measures every implementation once per block, in seeded random order.
+	// OrderBlocks measures every implementation once per block, in seeded random order that every second block reverses.
 	OrderBlocks Order = "Blocks"
 	// OrderSlicedDuet runs two servers on the same CPU and switches one load between them in short slices of seeded random order. A
 	// disturbance affects both equally.
@@ -245,7 +245,7 @@ type BenchmarkRunSpec struct {
 	// +optional
 	Order Order `json:"order,omitempty"`
 
-	// seed sets the order of implementations within each block; at most 53 bits, so that every JSON reader preserves it. The same spec and
+	// seed sets the order of implementations and levels within each block; at most 53 bits, so that every JSON reader preserves it. The same spec and
 	// seed give the same order. Default: derived from the run's UID; the report prints it.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -159,7 +159,7 @@ type WorseValue struct {
 	// +kubebuilder:validation:Maximum=2147483647
 	Round int32 `json:"round,omitempty"`
 
-	// rounds is the number of rounds with the worse value.
+	// rounds is the number of rounds since the change was found, including that one.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2147483647
@@ -297,11 +297,15 @@ type GoodRun struct {
 	// +kubebuilder:validation:MaxLength=40
 	Name string `json:"name,omitempty"`
 
-	// prefix is the object-store prefix of the run, as in against.runs of an objective.
+	// prefix is the object-store prefix of the run.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Prefix string `json:"prefix,omitempty"`
+
+	// run identifies the run, as in against.runs of an objective.
+	// +required
+	Run PastRun `json:"run,omitzero"`
 
 	// report is the object-store key of the HTML report.
 	// +optional

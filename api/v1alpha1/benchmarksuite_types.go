@@ -178,13 +178,22 @@ type Triggers struct {
 	Webhook WebhookTrigger `json:"webhook,omitzero"`
 }
 
-// ChangePointGate is which change points set Ready to False. A change point needs at least three rounds with the new values, and usually more.
+// ChangePointGate is which change points set Ready to False.
 type ChangePointGate struct {
-	// withinRounds is the number of newest rounds in which a lasting regression sets Ready to False. Older regressions are ignored.
+	// withinRounds is for how many rounds a lasting regression sets Ready to False, from the round that found it on. Older regressions are
+	// ignored.
 	// +required
 	// +kubebuilder:validation:Minimum=3
 	// +kubebuilder:validation:Maximum=100
 	WithinRounds int32 `json:"withinRounds,omitempty"`
+
+	// minimumEffect is the smallest change that counts, as a share of the value: "0.05" is 5%. At most "0.5". It applies to all change points
+	// of the suite. Default: "0.03".
+	// +optional
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=8
+	// +kubebuilder:validation:XValidation:rule="self.matches('^0[.][0-9]+$') && double(self) >= 0.001 && double(self) <= 0.5",message="minimumEffect must be a decimal from 0.001 to 0.5, such as \"0.05\""
+	MinimumEffect string `json:"minimumEffect,omitempty"`
 }
 
 // Gate is how rounds affect Ready. A missed objective or a failed run always sets Ready to False.

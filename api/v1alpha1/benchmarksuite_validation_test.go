@@ -15,7 +15,7 @@ spec:
   gate: GATE
 `
 
-func TestTheGateOfASuite(t *testing.T) {
+func TestSuiteGateValidation(t *testing.T) {
 	c := apiServer(t)
 	for name, tc := range map[string]struct {
 		gate string
@@ -27,6 +27,9 @@ func TestTheGateOfASuite(t *testing.T) {
 		"the most rounds":           {gate: "{onInconclusive: Fail, changePoints: {withinRounds: 100}}"},
 		"fewer than can be found":   {gate: "{changePoints: {withinRounds: 2}}", want: "spec.gate.changePoints.withinRounds in body should be greater than or equal to 3"},
 		"more than it may ask for":  {gate: "{changePoints: {withinRounds: 101}}", want: "spec.gate.changePoints.withinRounds in body should be less than or equal to 100"},
+		"a smallest effect":         {gate: "{changePoints: {withinRounds: 3, minimumEffect: \"0.05\"}}"},
+		"an effect of nothing":      {gate: "{changePoints: {withinRounds: 3, minimumEffect: \"0.0\"}}", want: "minimumEffect must be a decimal from 0.001 to 0.5"},
+		"an effect in percent":      {gate: "{changePoints: {withinRounds: 3, minimumEffect: \"5.0\"}}", want: "minimumEffect must be a decimal from 0.001 to 0.5"},
 		"change points of no bound": {gate: "{changePoints: {}}", want: "spec.gate.changePoints.withinRounds: Required value"},
 		"a gate of nothing":         {gate: "{}", want: "spec.gate in body should have at least 1 properties"},
 	} {
@@ -42,8 +45,8 @@ func TestTheGateOfASuite(t *testing.T) {
 	}
 }
 
-// A history that can be looked at as a whole has 1,000 rounds, which is what the figures of make bench-suites speak of.
-func TestTheHistoryOfASuite(t *testing.T) {
+// The largest readable history has 1,000 rounds, as in make bench-suites.
+func TestSuiteHistoryValidation(t *testing.T) {
 	c := apiServer(t)
 	for name, tc := range map[string]struct {
 		history string
@@ -68,7 +71,7 @@ func TestTheHistoryOfASuite(t *testing.T) {
 	}
 }
 
-func TestTheSinksOfASuite(t *testing.T) {
+func TestSuiteNotificationsValidation(t *testing.T) {
 	c := apiServer(t)
 	for name, tc := range map[string]struct {
 		sinks string

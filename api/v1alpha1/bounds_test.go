@@ -74,9 +74,8 @@ func bound(t *testing.T, what string, is *int64) int64 {
 	return *is
 }
 
-// The longest run, every block of which an external disturbance voids, can be written down: a bound below it would refuse the status,
-// and the run would hang.
-func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
+// The longest run can be recorded even if every block is void: with a lower bound the status would be refused, and the run would hang.
+func TestSchemaAllowsMostBlocks(t *testing.T) {
 	run, trial := crd(t, "benchmarkruns"), crd(t, "trials")
 	planned := bound(t, "spec.blocks", run.at(t, "spec.blocks").Maximum)
 	all := planned + int64(plan.RepeatBlocks(int32(planned)))
@@ -107,7 +106,7 @@ func TestTheSchemaHoldsEveryBlockThatARunCanMeasure(t *testing.T) {
 }
 
 // What a bound of the API says that the code relies on, it says in every place.
-func TestTheSchemaAndTheCodeHaveTheSameBounds(t *testing.T) {
+func TestSchemaAndCodeHaveEqualBounds(t *testing.T) {
 	run := crd(t, "benchmarkruns").at(t, "spec")
 	for path, want := range map[string]int64{
 		"loads.durationSeconds":                record.MaxCellSeconds,
@@ -129,9 +128,9 @@ func TestTheSchemaAndTheCodeHaveTheSameBounds(t *testing.T) {
 	}
 }
 
-// What is made from the longest names and the highest numbers is still the name of a pod: a trial's, or Argo's agent pod, whose name is the
-// workflow's and up to 17 characters more.
-func TestTheNamesOfTheLastTrialAreNames(t *testing.T) {
+// The longest names and highest numbers still make a valid pod name: a trial's, or that of Argo's agent pod, which adds up to 17 characters to the
+// workflow's.
+func TestNamesOfLastTrialAreValid(t *testing.T) {
 	name := strings.Repeat("n", 28)
 	attempts := bound(t, "status.attempt of a Trial", crd(t, "trials").at(t, "status.attempt").Maximum)
 	long := func(c string) v1alpha1.Implementation {
@@ -160,7 +159,7 @@ func TestTheNamesOfTheLastTrialAreNames(t *testing.T) {
 }
 
 // The status of a run of 100 blocks can name all of them as disturbed and repeated.
-func TestTheStatusOfTheLongestRunCanBeWritten(t *testing.T) {
+func TestStatusOfLongestRunIsAccepted(t *testing.T) {
 	c := apiServer(t)
 	const blocks = 100
 	last := blocks + plan.RepeatBlocks(blocks)

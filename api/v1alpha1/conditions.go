@@ -134,6 +134,8 @@ const (
 	ReasonNothingToCompare = "NothingToCompare"
 	// ReasonNoiseTooHigh: a comparison with enough blocks is Inconclusive because of noise alone.
 	ReasonNoiseTooHigh = "NoiseTooHigh"
+	// ReasonSuspectCells: every cell of a side of a comparison is suspect.
+	ReasonSuspectCells = "SuspectCells"
 	// ReasonUndecided: a comparison is Inconclusive for another reason, see status.verdict: a saturated generator, a rate that neither side
 	// sustained, implementation failures.
 	ReasonUndecided = "Undecided"
@@ -179,6 +181,8 @@ const (
 	ReasonStoppedEarly = "StoppedEarly"
 	// ReasonUploadFailed: artifacts could not be stored in time.
 	ReasonUploadFailed = "UploadFailed"
+	// ReasonResultsTooLarge: a trial's files exceed their limits.
+	ReasonResultsTooLarge = "ResultsTooLarge"
 )
 
 // Names on objects that the operator creates, and on nodes.

@@ -28,7 +28,7 @@ spec:
   loads: [{name: sweep, tool: wrk, levels: [{connections: 10}]}]
 `
 
-func TestABadContainerIsRefusedWithASentence(t *testing.T) {
+func TestInvalidContainerIsRefusedWithMessage(t *testing.T) {
 	c := apiServer(t)
 	const noTLS = "tls: {ca: PEM, serverName: app.example}"
 	const env, absolute = "{name: MODE, value: fast}", "path must be absolute, without ':' and without the elements '.' and '..'"
@@ -60,7 +60,7 @@ func TestABadContainerIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestAContainerThatAsksForMuchIsAccepted(t *testing.T) {
+func TestLargestContainerIsAccepted(t *testing.T) {
 	if err := create(t, apiServer(t), parse(t, []byte(strings.Replace(configured, "RUN", "configured", 1)))); err != nil {
 		t.Fatal(err)
 	}

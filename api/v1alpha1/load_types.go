@@ -209,8 +209,8 @@ type Script struct {
 	Key string `json:"key,omitempty"`
 }
 
-// Search finds the highest arrival rate whose latency percentile stays below a bound, by doubling and then bisection. Each trial searches
-// independently, so blocks confirm the result.
+// Search finds the highest arrival rate whose latency percentile stays below a bound. Rates quadruple until one misses, then the interval is
+// cut. The result is fitted to all steps, so single misses by chance do not end the climb. Each trial searches independently.
 type Search struct {
 	// percentile is the percentile of the latency, measured from the intended start: 50, 90, 95 or 99.
 	// +required
@@ -225,7 +225,7 @@ type Search struct {
 	// +kubebuilder:validation:Maximum=60000
 	MaxMilliseconds int32 `json:"maxMilliseconds,omitempty"`
 
-	// startRequestsPerSecond is the first rate. Default: 100.
+	// startRequestsPerSecond is the first rate; each block begins at another one, up to half of it or twice of it. Default: 100.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
@@ -313,7 +313,7 @@ type Load struct {
 	// +optional
 	Script Script `json:"script,omitzero"`
 
-	// levels are the points of the sweep. Each trial measures them in this order.
+	// levels are the points of the sweep. Their order differs by block.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1

@@ -1,22 +1,28 @@
 package v1alpha1
 
 // CaseFormat is the output format of a program.
-// +kubebuilder:validation:Enum=GoogleBenchmark;GoTest;JSONLines
+// +kubebuilder:validation:Enum=Auto;GoogleBenchmark;GoTest;JSONLines;Time
 type CaseFormat string
 
 const (
+	// FormatAuto means that the output tells its format: one of those below, or that of JMH, criterion, pytest-benchmark, hyperfine, BenchmarkDotNet or nanobench.
+	FormatAuto CaseFormat = "Auto"
 	// FormatGoogleBenchmark is the JSON of Google Benchmark (--benchmark_format=json).
 	FormatGoogleBenchmark CaseFormat = "GoogleBenchmark"
 	// FormatGoTest is the text of go test -bench.
 	FormatGoTest CaseFormat = "GoTest"
 	// FormatJSONLines is one JSON value per line, in the schema loadstone.case/v1.
 	FormatJSONLines CaseFormat = "JSONLines"
+	// FormatTime does not read the output. Loadstone measures the wall time, the CPU time and the peak memory of the process.
+	FormatTime CaseFormat = "Time"
 )
 
-// Microbenchmark runs programs that measure themselves. Their standard output is compared case by case.
+// Microbenchmark runs programs that measure themselves. Their standard output is compared case by case. With the format Time, the
+// processes are measured and compared as a whole.
+// +kubebuilder:validation:MinProperties=1
 type Microbenchmark struct {
-	// format is the format of the standard output, unless outputs sets another.
-	// +required
+	// format is the format of the standard output, unless outputs sets another. Default: Auto.
+	// +optional
 	Format CaseFormat `json:"format,omitempty"`
 
 	// limitSeconds is the maximum duration of one process, in seconds. A slower process fails. Default: 300.

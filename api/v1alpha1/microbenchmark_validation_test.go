@@ -31,15 +31,15 @@ func changed(t *testing.T, text, before, after string) string {
 	return strings.ReplaceAll(text, before, after)
 }
 
-func TestABadRunOfProgramsIsRefusedWithASentence(t *testing.T) {
+func TestInvalidProgramRunIsRefusedWithMessage(t *testing.T) {
 	c := apiServer(t)
 	const own = "microbenchmark: {format: GoogleBenchmark}"
 	const limit = "spec.microbenchmark.limitSeconds in body should be "
 	for name, tc := range map[string]struct{ before, after, want string }{
 		"loads beside programs":     {own, own + "\n  loads: [{name: sweep, tool: wrk, levels: [{connections: 1}]}]", eitherOr},
 		"neither loads nor them":    {own, "blocks: 2", eitherOr},
-		"programs that say nothing": {own, "microbenchmark: {}", "spec.microbenchmark.format: Required value"},
-		"an unknown format":         {"GoogleBenchmark", "JUnit", `spec.microbenchmark.format: Unsupported value: "JUnit": supported values: "GoogleBenchmark", "GoTest", "JSONLines"`},
+		"programs that say nothing": {own, "microbenchmark: {}", "spec.microbenchmark: Invalid value: 0: spec.microbenchmark in body should have at least 1 properties"},
+		"an unknown format":         {"GoogleBenchmark", "JUnit", `spec.microbenchmark.format: Unsupported value: "JUnit": supported values: "Auto", "GoogleBenchmark", "GoTest", "JSONLines", "Time"`},
 		"a format in small letters": {"GoogleBenchmark", "gotest", `spec.microbenchmark.format: Unsupported value: "gotest"`},
 		"an empty format":           {"GoogleBenchmark", `""`, `spec.microbenchmark.format: Unsupported value: ""`},
 		"outputs of nobody":         {own, "microbenchmark: {format: GoTest, outputs: [{cases: [{printed: a, name: b}]}]}", "outputs[0].implementation: Required value"},
@@ -59,7 +59,7 @@ func TestABadRunOfProgramsIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestAGoodRunOfProgramsIsAccepted(t *testing.T) {
+func TestValidProgramRunIsAccepted(t *testing.T) {
 	c := apiServer(t)
 	const own = "microbenchmark: {format: GoogleBenchmark}"
 	for name, change := range map[string]string{
@@ -78,7 +78,7 @@ func TestAGoodRunOfProgramsIsAccepted(t *testing.T) {
 	}
 }
 
-func TestTheProgramsOfARunStayAsTheyAre(t *testing.T) {
+func TestProgramsOfRunAreImmutable(t *testing.T) {
 	c := apiServer(t)
 	run := parse(t, []byte(strings.Replace(programs, "RUN", "settled", 1)))
 	if err := create(t, c, run); err != nil {

@@ -52,26 +52,54 @@ const (
 	ComparedCaseAllocations ComparedMetric = "CaseAllocations"
 )
 
-// Earlier identifies earlier runs and the anchor that links them to this run. With three or more runs, a difference must exceed the spread
-// between them. With fewer, only the spread within runs is known, and the report says so.
+// PastRun identifies an earlier run in the same namespace by values of its BenchmarkRun. They remain valid after the BenchmarkRun is deleted.
+type PastRun struct {
+	// name is metadata.name of the run.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$')",message="name must be the name of a BenchmarkRun"
+	Name string `json:"name,omitempty"`
+
+	// uid is metadata.uid of the run.
+	// +required
+	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-f-]+$')",message="uid must be metadata.uid of a BenchmarkRun"
+	UID string `json:"uid,omitempty"`
+
+	// prefix is spec.artifacts.prefix of the run, if set.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="prefix must be spec.artifacts.prefix of a BenchmarkRun"
+	Prefix string `json:"prefix,omitempty"`
+
+	// manifestSHA256 is status.report.manifestSHA256 of the run. Records with another digest are refused.
+	// +required
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9a-f]+$')",message="manifestSHA256 must be status.report.manifestSHA256 of a BenchmarkRun"
+	ManifestSHA256 string `json:"manifestSHA256,omitempty"`
+}
+
+// Earlier identifies earlier runs and the anchor that links them to this run. A difference must exceed the spread
+// between them. With fewer than three runs that spread is unknown, and the objective is undecided.
 // +kubebuilder:validation:XValidation:rule="has(self.runs) != has(self.lastGood)",message="against needs either runs or lastGood: name earlier runs, or set the number of good rounds to compare with"
 type Earlier struct {
-	// runs are the object-store prefixes of earlier runs in the same namespace, such as "bench/quick-0c9f3f11": the part of status.report.uri
-	// between the bucket and "/reports/". At most 20.
+	// runs are earlier runs in the same namespace; at most 20.
 	// +optional
-	// +listType=set
+	// +listType=map
+	// +listMapKey=uid
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=256
-	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[A-Za-z0-9_-]+([/.][A-Za-z0-9_-]+)*$')",message="runs: each must be an object-store prefix, such as PREFIX/NAMESPACE/NAME-UID8, without a slash at either end"
-	Runs []string `json:"runs,omitempty"`
+	Runs []PastRun `json:"runs,omitempty"`
 
-	// lastGood is the number of last good rounds of the BenchmarkSuite to compare with, from 1 to 20. Only for templates of a suite. In each
-	// round the run of the same template is used. With fewer good rounds, those are used. Before the first good round the objective is left
+	// lastGood is the number of last good rounds of the BenchmarkSuite to compare with, from 3 to 20. Only for templates of a suite. In each
+	// round the run of the same template is used. With fewer good rounds, those are used. Before the third good round the objective is left
 	// out; plan and round say so.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=3
 	// +kubebuilder:validation:Maximum=20
 	LastGood int32 `json:"lastGood,omitempty"`
 

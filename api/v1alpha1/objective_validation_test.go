@@ -1,8 +1,14 @@
 package v1alpha1_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
-func TestABadObjectiveIsRefusedWithASentence(t *testing.T) {
+// past is an earlier run.
+const past = `{name: quick, uid: 0c9f3f11-2222, prefix: a, manifestSHA256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef}`
+
+func TestInvalidObjectiveIsRefusedWithMessage(t *testing.T) {
 	c := apiServer(t)
 	for name, tc := range map[string]struct{ objective, want string }{
 		"an unknown metric":                   {`{metric: Speed, min: "1"}`, `spec.objectives[0].metric: Unsupported value: "Speed"`},
@@ -18,13 +24,18 @@ func TestABadObjectiveIsRefusedWithASentence(t *testing.T) {
 		"a ratio of errors":                   {`{metric: RatioToBaseline, of: ErrorRate, min: "1"}`, `spec.objectives[0].of: Unsupported value: "ErrorRate"`},
 		"a throughput of something":           {`{metric: Throughput, of: Throughput, min: "1"}`, "of is required for metrics RatioToBaseline and Regression"},
 		"a regression against nothing":        {`{metric: Regression, of: Throughput, min: "1"}`, "against is required for metric Regression and forbidden otherwise"},
-		"a throughput against an earlier run": {`{metric: Throughput, min: "1", against: {runs: [a], anchor: go}}`, "against is required for metric Regression and forbidden otherwise"},
-		"an earlier run without an anchor":    {`{metric: Regression, of: Throughput, min: "1", against: {runs: [a]}}`, "spec.objectives[0].against.anchor: Required value"},
-		"earlier runs and last good ones":     {`{metric: Regression, of: Throughput, min: "1", against: {runs: [a], lastGood: 3, anchor: go}}`, "against needs either runs or lastGood"},
+		"a throughput against an earlier run": {`{metric: Throughput, min: "1", against: {runs: [` + past + `], anchor: go}}`, "against is required for metric Regression and forbidden otherwise"},
+		"an earlier run without an anchor":    {`{metric: Regression, of: Throughput, min: "1", against: {runs: [` + past + `]}}`, "spec.objectives[0].against.anchor: Required value"},
+		"earlier runs and last good ones":     {`{metric: Regression, of: Throughput, min: "1", against: {runs: [` + past + `], lastGood: 3, anchor: go}}`, "against needs either runs or lastGood"},
 		"an anchor and nothing earlier":       {`{metric: Regression, of: Throughput, min: "1", against: {anchor: go}}`, "against needs either runs or lastGood"},
-		"no good round":                       {`{metric: Regression, of: Throughput, min: "1", against: {lastGood: 0, anchor: go}}`, "should be greater than or equal to 1"},
+		"too few good rounds":                 {`{metric: Regression, of: Throughput, min: "1", against: {lastGood: 2, anchor: go}}`, "should be greater than or equal to 3"},
 		"more good rounds than are known":     {`{metric: Regression, of: Throughput, min: "1", against: {lastGood: 21, anchor: go}}`, "should be less than or equal to 20"},
-		"an earlier run that climbs":          {`{metric: Regression, of: Throughput, min: "1", against: {runs: [a/../b], anchor: go}}`, "runs: each must be an object-store prefix"},
+		"an earlier run that is a prefix":     {`{metric: Regression, of: Throughput, min: "1", against: {runs: [bench/quick-0c9f3f11], anchor: go}}`, "must be of type object"},
+		"an earlier run that climbs":          {`{metric: Regression, of: Throughput, min: "1", against: {runs: [` + strings.Replace(past, "prefix: a", "prefix: a/../b", 1) + `], anchor: go}}`, "prefix must be spec.artifacts.prefix"},
+		"an earlier run of another namespace": {`{metric: Regression, of: Throughput, min: "1", against: {runs: [` + strings.Replace(past, "name: quick", "name: other/quick", 1) + `], anchor: go}}`, "name must be the name of a BenchmarkRun"},
+		"an earlier run without a UID":        {`{metric: Regression, of: Throughput, min: "1", against: {runs: [` + strings.Replace(past, "uid: 0c9f3f11-2222, ", "", 1) + `], anchor: go}}`, "uid"},
+		"an earlier run without a digest":     {`{metric: Regression, of: Throughput, min: "1", against: {runs: [{name: quick, uid: 0c9f3f11-2222}], anchor: go}}`, "manifestSHA256: Required value"},
+		"an earlier run with half a digest":   {`{metric: Regression, of: Throughput, min: "1", against: {runs: [{name: quick, uid: 0c9f3f11-2222, manifestSHA256: abc}], anchor: go}}`, "manifestSHA256"},
 		"a case of a load":                    {`{metric: Throughput, case: copy, min: "1"}`, "case is only for CaseTime, CaseBytes and CaseAllocations"},
 		"a load of a case":                    {`{metric: CaseTime, load: sweep, max: "1"}`, "load does not apply to CaseTime, CaseBytes and CaseAllocations: name a case"},
 		"a load of a ratio of cases":          {`{metric: RatioToBaseline, of: CaseTime, load: sweep, max: "1"}`, "load does not apply to CaseTime"},
@@ -38,7 +49,7 @@ func TestABadObjectiveIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestGoodObjectivesAreAccepted(t *testing.T) {
+func TestValidObjectivesAreAccepted(t *testing.T) {
 	c := apiServer(t)
 	const all = `baseline: go
   objectives:
@@ -53,7 +64,7 @@ func TestGoodObjectivesAreAccepted(t *testing.T) {
   - {metric: CaseTime, case: "copy/size:*", max: "12.5"}
   - {metric: RatioToBaseline, of: CaseAllocations, max: "1"}
   - {metric: RatioToBaseline, of: LatencyPercentile, percentile: "99", max: "1.5"}
-  - {metric: Regression, of: ServerCPUPerRequest, max: "1.05", against: {runs: [suites/zco/bench/quick-0c9f3f11], anchor: epoll}}
+  - {metric: Regression, of: ServerCPUPerRequest, max: "1.05", against: {runs: [` + past + `], anchor: epoll}}
   - {metric: Regression, of: Throughput, min: "0.95", against: {lastGood: 20, anchor: epoll}}
 `
 	if err := create(t, c, edit(t, "gated", "baseline: go\n", all)); err != nil {

@@ -68,7 +68,7 @@ func reasonsOf(page string) []string {
 	return list
 }
 
-func TestTheExamplesOfThePagesAreAccepted(t *testing.T) {
+func TestDocumentedExamplesAreAccepted(t *testing.T) {
 	c := apiServer(t)
 	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "*", "*.md"))
 	if err != nil {
@@ -104,7 +104,7 @@ func TestTheExamplesOfThePagesAreAccepted(t *testing.T) {
 	}
 }
 
-func TestThePagesExplainEveryColumn(t *testing.T) {
+func TestDocsExplainEveryColumn(t *testing.T) {
 	for plural, file := range pages {
 		var definition struct {
 			Spec struct {
@@ -129,7 +129,7 @@ func TestThePagesExplainEveryColumn(t *testing.T) {
 }
 
 // TestEveryReasonHasARowThatSaysWhatToDo of test/docs does the same for reasons.
-func TestThePagesExplainEveryCondition(t *testing.T) {
+func TestDocsExplainEveryCondition(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "conditions.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestThePagesExplainEveryCondition(t *testing.T) {
 }
 
 // Other projects have a kind of that name, so that a bare name can mean theirs.
-func TestCommandsGiveTheFullNameOfATrial(t *testing.T) {
+func TestCommandsUseFullResourceNameOfTrials(t *testing.T) {
 	bare := regexp.MustCompile(`\bkubectl\b.*[ ,]trials?([ ,/]|$)`)
 	texts := map[string]string{"README.md": fromRoot(t, "README.md")}
 	for _, file := range pages {

@@ -23,7 +23,7 @@ spec:
   profiles: [{name: costs, tool: callgrind}]
 `
 
-func TestABadProfileIsRefusedWithASentence(t *testing.T) {
+func TestInvalidProfileIsRefusedWithMessage(t *testing.T) {
 	c := apiServer(t)
 	const own, loads = "{name: costs, tool: callgrind}", "loads: [{name: sweep, tool: wrk, levels: [{connections: 10}]}]"
 	const word = "a profile's name: use lower-case letters, digits and '-'; start and end with a letter or digit"
@@ -52,7 +52,7 @@ func TestABadProfileIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestAGoodProfileIsAcceptedAndStaysAsItIs(t *testing.T) {
+func TestValidProfileIsAcceptedAndImmutable(t *testing.T) {
 	c := apiServer(t)
 	for _, tool := range []v1alpha1.ProfileTool{
 		v1alpha1.ToolMemcheck, v1alpha1.ToolMassif, v1alpha1.ToolMassifHeap, v1alpha1.ToolMassifPages, v1alpha1.ToolCallgrind, v1alpha1.ToolCachegrind, v1alpha1.ToolStrace,

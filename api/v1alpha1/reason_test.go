@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-func TestEveryReasonOfTheAPIHasAnOrigin(t *testing.T) {
+func TestEveryReasonHasOrigin(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "conditions.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestEveryReasonOfTheAPIHasAnOrigin(t *testing.T) {
 	}
 }
 
-func TestAReasonTellsWhoseFailureItWas(t *testing.T) {
+func TestReasonNamesOriginOfFailure(t *testing.T) {
 	for word, want := range map[string]v1alpha1.Origin{
 		v1alpha1.ReasonStoppedEarly:   v1alpha1.OriginNone,
 		v1alpha1.ReasonServerExited:   v1alpha1.OriginImplementation,

@@ -99,6 +99,12 @@ type TrialStatus struct {
 	// +optional
 	StartTime *metav1.MicroTime `json:"startTime,omitempty"`
 
+	// filesSHA256 is the digest of the list of files that the agents announced in the current attempt, in hexadecimal. Other files are refused.
+	// +optional
+	// +kubebuilder:validation:MinLength=64
+	// +kubebuilder:validation:MaxLength=64
+	FilesSHA256 string `json:"filesSHA256,omitempty"`
+
 	// nodes are the nodes of the pods whose agents were started. All later trials of the run use the nodes of the first stored trial, so the
 	// whole run is measured on the same machines.
 	// +optional

@@ -91,7 +91,7 @@ func refused(t *testing.T, err error, want string) {
 	}
 }
 
-func TestABadSpecIsRefusedWithASentence(t *testing.T) {
+func TestInvalidSpecIsRefusedWithMessage(t *testing.T) {
 	c := apiServer(t)
 	const load = "{name: sweep, tool: wrk,"
 	tests := map[string]struct {
@@ -177,7 +177,7 @@ func TestABadSpecIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestAGoodSpecIsAccepted(t *testing.T) {
+func TestValidSpecIsAccepted(t *testing.T) {
 	c := apiServer(t)
 	const load = "{name: sweep, tool: wrk,"
 	tests := map[string][]string{
@@ -204,7 +204,7 @@ func TestAGoodSpecIsAccepted(t *testing.T) {
 	}
 }
 
-func TestTheSamplesAreAccepted(t *testing.T) {
+func TestSamplesAreAccepted(t *testing.T) {
 	c := apiServer(t)
 	var samples []string
 	for _, folder := range []string{"samples", "suites"} {
@@ -232,7 +232,7 @@ func TestTheSamplesAreAccepted(t *testing.T) {
 	}
 }
 
-func TestTheSpecOfARunStaysAsItIs(t *testing.T) {
+func TestRunSpecIsImmutable(t *testing.T) {
 	c := apiServer(t)
 	const sentence = "only suspend can change in the spec of a BenchmarkRun: delete the run, or create one with another name"
 	run := edit(t, "fixed", "role: Reference", "memory: 64Mi")
@@ -280,7 +280,7 @@ var fixed = map[string][2]string{
 }
 
 // The rule names each field, and would let one be changed that it forgets.
-func TestOfTheSpecOfARunOnlySuspendChanges(t *testing.T) {
+func TestOnlySuspendOfRunSpecChanges(t *testing.T) {
 	for f := range reflect.TypeFor[v1alpha1.BenchmarkRunSpec]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if _, known := fixed[name]; known == (name == "suspend") {
@@ -288,7 +288,7 @@ func TestOfTheSpecOfARunOnlySuspendChanges(t *testing.T) {
 		}
 	}
 	c := apiServer(t)
-	// made is a run of which some fields have their first values.
+	// made is a run with initial values in some fields.
 	made := func(name string, has func(field string) bool) *unstructured.Unstructured {
 		var fields []string
 		for field, values := range fixed {
@@ -342,7 +342,7 @@ metadata: {name: quick-000-go, namespace: default}
 spec: {runName: quick, index: 0, block: 1, start: Held}
 `
 
-func TestOfATrialOnlyStartChanges(t *testing.T) {
+func TestOnlyStartOfTrialSpecChanges(t *testing.T) {
 	c := apiServer(t)
 	for name, text := range map[string]string{"of-a-block": trial, "of-a-profile": strings.Replace(trial, "block: 1, ", "", 1)} {
 		o := parse(t, []byte(strings.Replace(text, "quick-000-go", name, 1)))
@@ -368,7 +368,7 @@ func TestOfATrialOnlyStartChanges(t *testing.T) {
 	}
 }
 
-// An older version copied its plan into each trial. The API server prunes the copy, and what is left points to the plan.
+// An older version copied its plan into each trial. The API server prunes the copy; the reference to the plan remains.
 func TestTrialOfAnOlderVersionIsPruned(t *testing.T) {
 	c := apiServer(t)
 	o := parse(t, []byte(strings.Replace(trial, "start: Held", `start: Held, type: Sweep, servers: [{name: go, image: "go:1", port: 80}], placement: {pinning: Required}`, 1)))
@@ -381,8 +381,8 @@ func TestTrialOfAnOlderVersionIsPruned(t *testing.T) {
 	}
 }
 
-// What is absent must not be written: a zero that the schema refuses would make the whole status unwritable.
-func TestAnEmptyStatusIsNothing(t *testing.T) {
+// Absent values must not be written: a refused zero would block the whole status.
+func TestEmptyStatusIsOmitted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		object any
 		want   string

@@ -53,8 +53,6 @@ type exitCode int
 // Error names the code.
 func (c exitCode) Error() string { return "exit code " + strconv.Itoa(int(c)) }
 
-// pod is an agent's environment in a pod: its own network namespace with a free port; its own cgroup at the root; and, for an observer, a
-// server in another container of the shared process namespace.
 func pod() agent.Sandbox {
 	return agent.Sandbox{
 		Address:    ":" + strconv.Itoa(protocol.Port),
@@ -90,7 +88,6 @@ func run(ctx context.Context, stdout io.Writer, args []string, getenv func(strin
 	return serve(ctx, getenv, own)
 }
 
-// bring copies the agent to a path and, if requested, the profilers to another.
 func bring(args []string) error {
 	if err := launch.Bring(args[0]); err != nil || len(args) == 1 {
 		return err
@@ -98,10 +95,9 @@ func bring(args []string) error {
 	return launch.BringToolbox("/"+profiler.ToolboxFolder, args[1])
 }
 
-// launchProgram is the parent of a program that measures itself, and exits like it.
 func launchProgram(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("loadstone-agent launch", flag.ContinueOnError)
-	exchange := flags.String("exchange", "", "the folder in which a collector and the parent of a program meet")
+	exchange := flags.String("exchange", "", "the folder shared by a collector and the parent of a program")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)
 	}

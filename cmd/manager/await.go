@@ -23,7 +23,6 @@ const awaitPause = 2 * time.Second
 // errNoVerdict means that a run ended without the verdict that the chart's test requires.
 var errNoVerdict = errors.New("the run has ended without a verdict")
 
-// await follows a run to its end for the chart's test, whose account may only read this run.
 func await(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("await", flag.ContinueOnError)
 	namespace := f.String("namespace", os.Getenv("POD_NAMESPACE"), "the namespace of the run")
@@ -65,7 +64,6 @@ func ending(ctx context.Context, c client.Reader, name client.ObjectKey, out io.
 	}
 }
 
-// told describes a run. Its progress counts cells, or trials without cells.
 func told(run *v1alpha1.BenchmarkRun) string {
 	text := "measured: nothing yet"
 	if done, all, ok := strings.Cut(run.Status.Progress, "/"); ok {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/util"
 )
 
 func main() {
@@ -28,8 +29,8 @@ func main() {
 	}
 }
 
-// errands are the image's other commands: for the chart's hooks, webhooks and pages.
-var errands = map[string]func(context.Context, []string) error{"await": await, "receive": receive, "retire": retire, "show": show}
+// errands are the image's other commands: for analyses, the chart's hooks, webhooks and pages.
+var errands = map[string]func(context.Context, []string) error{"analyze": analyze, "await": await, "receive": receive, "retire": retire, "show": show}
 
 // errandClient accesses Loadstone's objects and Secrets with the errand's own rights.
 func errandClient() (client.Client, error) {
@@ -64,7 +65,7 @@ func (l *logs) handler(out io.Writer) (slog.Handler, error) {
 	if err := level.UnmarshalText([]byte(l.level)); err != nil {
 		return nil, fmt.Errorf("-log-level is %q: set it to debug, info, warn or error", l.level)
 	}
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: printable}
 	switch l.format {
 	case "json":
 		return slog.NewJSONHandler(out, options), nil
@@ -72,4 +73,15 @@ func (l *logs) handler(out io.Writer) (slog.Handler, error) {
 		return slog.NewTextHandler(out, options), nil
 	}
 	return nil, fmt.Errorf("-log-format is %q: set it to json or text", l.format)
+}
+
+// printable escapes what controls a terminal in the texts and errors of a log line: they may quote servers, agents and forges.
+func printable(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case string:
+		a.Value = slog.StringValue(util.Printable(v))
+	case error:
+		a.Value = slog.StringValue(util.Printable(v.Error()))
+	}
+	return a
 }

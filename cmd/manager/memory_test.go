@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +30,12 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "analyze" {
+		os.Exit(playAnalysis())
+	}
+	os.Exit(testbed.Main(m))
+}
 
 // The cache waits forever for lists that are forbidden.
 func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
@@ -84,13 +91,11 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			all, err := namespaces.Parse(tc.led, system)
 			must(err)
 			o := options{namespace: system, probes: "0", metrics: "0", led: all}
-			_, err = o.leaveOut(t.Context(), errandClient, time.Millisecond)
+			access, err := newAccess(o)
 			must(err)
-			m, _, err := newManager(o, leader.NewFence(leaseDuration, time.Now))
+			m, _, err := newManager(o, leader.NewFence(leaseDuration, time.Now), access)
 			must(err)
-			if tc.locked != "" {
-				all = o.led // An existing unreadable namespace fails a list of all.
-			}
+			lookTwice(t, access)
 			testbed.Beside(t, m.Start)
 			ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
 			defer cancel()
@@ -104,7 +109,7 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 			for _, list := range others {
 				must(m.GetClient().List(ctx, list))
 			}
-			for where, reader := range map[string]client.Reader{"memory": m.GetClient(), "the API server": all.Reader(m.GetAPIReader())} {
+			for where, reader := range map[string]client.Reader{"memory": m.GetClient(), "the API server": access.Reader(m.GetAPIReader(), m.GetClient())} {
 				var runs v1alpha1.BenchmarkRunList
 				must(reader.List(ctx, &runs))
 				var got []string
@@ -118,6 +123,98 @@ func TestWhatTheOperatorKeepsInMemoryIsWhatItsAccountMayList(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// lookTwice lets an Access check its namespaces now and a minute later.
+func lookTwice(t *testing.T, a *namespaces.Access) {
+	t.Helper()
+	now := time.Now()
+	a.Look(t.Context(), now)
+	a.Look(t.Context(), now.Add(time.Minute))
+}
+
+// Whoever administers a namespace can delete its RoleBinding and create it again.
+func TestNamespaceWithoutRightsBlocksNoOther(t *testing.T) {
+	config := testbed.Cluster(t, "../..")
+	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: []string{"../../charts/loadstone/files/argo-crds/argoproj.io_workflows.yaml"}, ErrorIfPathMissing: true, MaxTime: testbed.Patience})
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(err)
+	scheme := runtime.NewScheme()
+	must(errors.Join(corev1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), rbacv1.AddToScheme(scheme)))
+	admin, err := client.New(config, client.Options{Scheme: scheme})
+	must(err)
+	for _, n := range []string{"lose-a", "lose-b"} {
+		must(admin.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n}}))
+	}
+	t.Setenv("KUBECONFIG", kubeconfig(t, testbed.Install(t, config, "../..", "lose-system", "runs.namespaces={lose-a,lose-b}").Config))
+	led, err := namespaces.Parse("lose-a,lose-b", "lose-system")
+	must(err)
+	o := options{namespace: "lose-system", probes: "0", metrics: "0", led: led}
+	access, err := newAccess(o)
+	must(err)
+	m, _, err := newManager(o, leader.NewFence(leaseDuration, time.Now), access)
+	must(err)
+	create := func(namespace, name string) {
+		t.Helper()
+		run := shortest(namespace)
+		run.Name = name
+		must(admin.Create(t.Context(), run))
+	}
+	create("lose-a", "first")
+	create("lose-b", "first")
+	testbed.Beside(t, m.Start)
+	if !m.GetCache().WaitForCacheSync(t.Context()) {
+		t.Fatal("the cache does not start")
+	}
+	live := access.Reader(m.GetAPIReader(), m.GetClient())
+	want := func(want ...string) {
+		t.Helper()
+		for where, reader := range map[string]client.Reader{"memory": m.GetClient(), "the API server": live} {
+			var got []string
+			testbed.Await(t, fmt.Sprintf("the runs %q in %s", want, where), func() bool {
+				var runs v1alpha1.BenchmarkRunList
+				must(reader.List(t.Context(), &runs))
+				got = nil
+				for _, r := range runs.Items {
+					got = append(got, r.Namespace+"/"+r.Name)
+				}
+				slices.Sort(got)
+				return slices.Equal(got, want)
+			})
+		}
+	}
+	want("lose-a/first", "lose-b/first")
+	var rights rbacv1.RoleBinding
+	must(admin.Get(t.Context(), client.ObjectKey{Namespace: "lose-b", Name: "loadstone-runs"}, &rights))
+	for range 2 { // As often as its administrator likes.
+		lockOut(t, admin, "lose-b")
+		want("lose-a/first", "lose-b/first") // A run that measures there is not forgotten at one refusal.
+		lookTwice(t, access)
+		want("lose-a/first")
+		create("lose-a", "second")
+		create("lose-b", "second")
+		want("lose-a/first", "lose-a/second")
+		rights.ResourceVersion, rights.UID = "", ""
+		must(admin.Create(t.Context(), &rights))
+		operator, err := errandClient()
+		must(err)
+		testbed.Await(t, "the operator to be let in again", func() bool {
+			return operator.List(t.Context(), &v1alpha1.BenchmarkRunList{}, client.InNamespace("lose-b")) == nil
+		})
+		access.Look(t.Context(), time.Now())
+		want("lose-a/first", "lose-a/second", "lose-b/first", "lose-b/second")
+		for _, n := range []string{"lose-a", "lose-b"} {
+			run := shortest(n)
+			run.Name = "second"
+			must(admin.Delete(t.Context(), run))
+		}
+		want("lose-a/first", "lose-b/first")
 	}
 }
 

@@ -94,7 +94,6 @@ func letGo(ctx context.Context, c client.Client, run *v1alpha1.BenchmarkRun) err
 	case !run.DeletionTimestamp.IsZero():
 		return nil // The operator is about to remove it.
 	case run.Status.CompletionTime == nil:
-		// A run that ended meanwhile is a record, and stays.
 		return c.Delete(ctx, run, client.Preconditions{UID: &run.UID, ResourceVersion: &run.ResourceVersion})
 	}
 	controllerutil.RemoveFinalizer(run, v1alpha1.Finalizer)

@@ -40,6 +40,7 @@ import (
 	"loadstone.dev/loadstone/controllers/index"
 	"loadstone.dev/loadstone/controllers/leader"
 	"loadstone.dev/loadstone/controllers/notifications"
+	"loadstone.dev/loadstone/controllers/outbound"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/controllers/suites"
 	"loadstone.dev/loadstone/internal/base/util"
@@ -65,6 +66,7 @@ type options struct {
 	storeSecret    string
 	led            namespaces.Led
 	network        *networkingv1.NetworkPolicySpec
+	outbound       outbound.Allowed
 	logs           logs
 	store          artifact.Config
 }
@@ -79,13 +81,17 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.serviceAccount, "workflow-service-account", "loadstone-workflow", "the service account of Argo's agent pod")
 	f.StringVar(&o.instanceID, "argo-instance-id", "", "the instanceID of the Argo controller that runs the workflows")
 	f.StringVar(&o.listen, "listen", ":8090", "the address of the trial endpoint")
-	f.StringVar(&o.handout, "handout", ":8443", "the address at which the files of runs are handed out to those who may get the run")
+	f.StringVar(&o.handout, "handout", ":8443", "address for downloads of runs' files by users who may get the run")
 	f.StringVar(&o.probes, "probes", ":8081", "the address of the health probes")
-	f.StringVar(&o.metrics, "metrics", "0", "the address at which metrics are served, such as :8082; 0 serves none")
-	f.StringVar(&o.pullSecrets, "pull-secrets", "", "the Secrets by which measured pods pull images, separated by commas; they lie in each namespace of runs")
-	f.StringVar(&o.storeSecret, "s3-generate-secret", "", "an empty Secret of the operator's namespace in which the operator puts a key that it draws, where the environment has none")
-	some := f.String("namespaces", "", "the namespaces whose runs and suites are led, beside the operator's own, separated by commas; empty are all of the cluster")
-	f.Func("network-policy", "what the NetworkPolicy of each run allows beside its own pods, as a NetworkPolicySpec in JSON; runs have none without it", o.readNetwork)
+	f.StringVar(&o.metrics, "metrics", "0", "address of the metrics, such as :8082; 0 for none")
+	f.StringVar(&o.pullSecrets, "pull-secrets", "", "Secrets for pulling measured images, separated by commas; each namespace of runs has them")
+	f.StringVar(&o.storeSecret, "s3-generate-secret", "", "empty Secret of the operator's namespace for a generated key, if the environment has none")
+	some := f.String("namespaces", "", "namespaces of the runs and suites to lead, in addition to the operator's own, separated by commas; empty for all")
+	f.Func("outbound-allow", "the private networks and hosts that registries, receivers and forges of users may have, separated by commas: CIDRs, addresses, host names", func(text string) (err error) {
+		o.outbound, err = outbound.Parse(text)
+		return err
+	})
+	f.Func("network-policy", "peers that each run's NetworkPolicy allows in addition to the run's pods, as a NetworkPolicySpec in JSON; empty for no policy", o.readNetwork)
 	o.logs.addFlags(f)
 	o.store.AddFlags(f)
 	if err := f.Parse(args); err != nil {
@@ -158,18 +164,16 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	ctrl.SetLogger(logr.FromSlogHandler(handler))
-	absent, err := o.leaveOut(ctx, errandClient, refusedWait)
+	access, err := newAccess(o)
 	if err != nil {
 		return err
 	}
 	fence := leader.NewFence(leaseDuration, time.Now)
-	m, config, err := newManager(o, fence)
+	m, config, err := newManager(o, fence, access)
 	if err != nil {
 		return err
 	}
-	if err := m.Add(absent); err != nil {
-		return fmt.Errorf("registering the look for missing namespaces: %w", err)
-	}
+	go access.Start(ctx, time.Now)
 	// The manager's client reads from caches that start later, and writes only as leader; the keys are needed now.
 	direct, err := client.New(config, client.Options{Scheme: m.GetScheme()})
 	if err != nil {
@@ -193,7 +197,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := register(m, o, key, fence, told); err != nil {
+	if err := register(m, o, key, fence, told, access); err != nil {
 		return err
 	}
 	if err := handOut(m, direct, o, told); err != nil {
@@ -205,7 +209,6 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// monitor registers metrics of a manager's runs, and returns those of the store.
 func monitor(m ctrl.Manager) (*Store, error) {
 	if err := metrics.Registry.Register(NewRuns(m.GetClient())); err != nil {
 		return nil, fmt.Errorf("registering the metrics of runs: %w", err)
@@ -229,12 +232,12 @@ func handOut(m ctrl.Manager, reviews client.Client, o options, told *Store) erro
 	return nil
 }
 
-func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.Fence, told *Store) error {
+func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.Fence, told *Store, access *namespaces.Access) error {
 	store, err := artifact.OpenBehind(o.store, func(way http.RoundTripper) http.RoundTripper { return fence.Guard(told.Count(way)) })
 	if err != nil {
 		return err
 	}
-	live := o.led.Reader(m.GetAPIReader())
+	live := access.Reader(m.GetAPIReader(), m.GetClient())
 	trials := &controllers.TrialReconciler{
 		Client: m.GetClient(), Live: live, Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: util.Version, Now: time.Now,
 		Agents: agents.New(key, fence.Guard(&http.Transport{IdleConnTimeout: 10 * time.Second})),
@@ -242,21 +245,25 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.F
 	if err := trials.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering trials: %w", err)
 	}
+	analyst, err := newWorker(o.store)
+	if err != nil {
+		return err
+	}
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: m.GetClient(), Live: live, Store: store, Recorder: m.GetEventRecorder("loadstone"), Key: key,
 		Namespace: o.namespace, Service: o.service, WorkflowServiceAccount: o.serviceAccount, InstanceID: o.instanceID,
-		Network: o.network, Absence: fence.Absence, Memory: debug.SetMemoryLimit(-1), Version: util.Version, Now: time.Now,
+		Network: o.network, Analyses: controllers.NewAnalyses(analyst.do), Absence: fence.Absence, Memory: debug.SetMemoryLimit(-1), Version: util.Version, Now: time.Now,
 	}
 	if err := runs.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering runs: %w", err)
 	}
+	way := fence.Guard(outbound.Way(o.outbound))
 	rounds := &suites.Reconciler{
-		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorder("loadstone"), Registry: suites.AskRegistry, Reports: store, Now: time.Now,
+		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorder("loadstone"), Registry: suites.Registries(way), Reports: store, Now: time.Now,
 	}
 	if err := rounds.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering suites: %w", err)
 	}
-	way := fence.Guard(notifications.Way())
 	sinks := &notifications.Reconciler{
 		Client: m.GetClient(), Live: live, Recorder: m.GetEventRecorder("loadstone"),
 		Post:   notifications.Poster(way),
@@ -275,8 +282,18 @@ const (
 	leaseRetry    = 3 * time.Second
 )
 
+// newAccess checks the led namespaces for all kinds that memory keeps of them.
+func newAccess(o options) (*namespaces.Access, error) {
+	ask, err := errandClient()
+	if err != nil {
+		return nil, err
+	}
+	return namespaces.NewAccess(o.led, ask, ctrl.Log.WithName("namespaces"),
+		&v1alpha1.BenchmarkRunList{}, &v1alpha1.TrialList{}, &v1alpha1.BenchmarkSuiteList{}, &corev1.PodList{}), nil
+}
+
 // newManager makes the operator's manager. Its writes pass the fence; the returned configuration bypasses it.
-func newManager(o options, fence *leader.Fence) (ctrl.Manager, *rest.Config, error) {
+func newManager(o options, fence *leader.Fence, access *namespaces.Access) (ctrl.Manager, *rest.Config, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -298,6 +315,8 @@ func newManager(o options, fence *leader.Fence) (ctrl.Manager, *rest.Config, err
 	}
 	fenced := rest.CopyConfig(config)
 	fenced.Wrap(fence.Guard)
+	fenced.Wrap(access.Wrap)
+	kept.NewInformer = access.Informer
 	m, err := ctrl.NewManager(fenced, ctrl.Options{
 		Scheme:                 scheme,
 		Metrics:                metricsserver.Options{BindAddress: o.metrics},
@@ -319,7 +338,6 @@ func newManager(o options, fence *leader.Fence) (ctrl.Manager, *rest.Config, err
 	return m, config, nil
 }
 
-// memory restricts the cache to Loadstone's own objects in led namespaces, and nodes.
 func memory(o options) (cache.Options, error) {
 	measured, err := labels.NewRequirement(v1alpha1.LabelTrial, selection.Exists, nil)
 	if err != nil {

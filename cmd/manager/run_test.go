@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"loadstone.dev/loadstone/controllers/outbound"
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
@@ -46,8 +48,12 @@ func TestSettingsOfTheOperator(t *testing.T) {
 			args: append(slices.Clone(needed), "-workflow-service-account=runner", "-argo-instance-id=bench", "-listen=:1", "-handout=:4", "-probes=:2",
 				"-s3-bucket=results", "-s3-region=eu", "-s3-tls=true",
 				"-metrics=:3", "-log-level=debug", "-log-format=text", "-pull-secrets=a,b", "-s3-generate-secret=own", "-namespaces=team-b,team-a",
-				`-network-policy={"ingress":[{"ports":[{"port":7600}]}]}`),
+				`-network-policy={"ingress":[{"ports":[{"port":7600}]}]}`, "-outbound-allow=10.20.0.0/16,registry.infra.svc"),
 			change: func(o *options) {
+				var err error
+				if o.outbound, err = outbound.Parse("10.20.0.0/16,registry.infra.svc"); err != nil {
+					t.Error(err)
+				}
 				o.serviceAccount, o.instanceID, o.listen, o.probes = "runner", "bench", ":1", ":2"
 				o.store.Bucket, o.store.Region, o.store.Secure = "results", "eu", true
 				port := intstr.FromInt32(7600)
@@ -68,7 +74,7 @@ func TestSettingsOfTheOperator(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, logs{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, logs{}), cmp.Comparer(func(a, b outbound.Allowed) bool { return reflect.DeepEqual(a, b) })); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -90,6 +96,7 @@ func TestTheOperatorDoesNotStartWithoutWhatItNeeds(t *testing.T) {
 		"no bundle where it is said": {append(slices.Clone(needed), "-s3-ca-file=none"), "", "reading the certificate authorities of the object store (chart value s3.caBundle)"},
 		"a policy of other fields":   {append(slices.Clone(needed), `-network-policy={"from":[]}`), "", "reading a NetworkPolicySpec"},
 		"a namespace that is none":   {append(slices.Clone(needed), "-namespaces=Team"), "", `reading -namespaces (chart value runs.namespaces): "Team" is not the name of a namespace`},
+		"a network that is none":     {append(slices.Clone(needed), "-outbound-allow=10.20.0.1/16"), "", "10.20.0.1/16 has bits after its prefix: write 10.20.0.0/16"},
 		"a flag that there is not":   {append(slices.Clone(needed), "-replicas=2"), "", "parsing flags"},
 		"election that is off":       {append(slices.Clone(needed), "-leader-elect=false"), "", "parsing flags"},
 	} {

@@ -24,7 +24,6 @@ const (
 	stateFailed    = "failed"
 )
 
-// states lists all, so that a state without runs is reported as zero.
 var states = []string{stateQueued, stateSuspended, stateMeasuring, stateReporting, stateDeleting, stateSucceeded, stateFailed}
 
 var (
@@ -33,7 +32,7 @@ var (
 	queueDesc = prometheus.NewDesc("loadstone_queue_runs",
 		"BenchmarkRuns that take turns: the one whose turn it is, and those behind it.", nil, nil)
 	waitingDesc = prometheus.NewDesc("loadstone_run_waiting_since_timestamp_seconds",
-		"Since when a BenchmarkRun waits for something that is away, refuses or was suspended, in Unix time; the reason is that of its condition Succeeded.",
+		"Since when a BenchmarkRun waits for something unavailable, refusing or suspended, in Unix time; the reason is that of its condition Succeeded.",
 		[]string{"namespace", "run", "reason"}, nil)
 )
 
@@ -98,7 +97,6 @@ func state(r *v1alpha1.BenchmarkRun) string {
 	}
 }
 
-// waiting returns since when an unfinished run waits, and the reason; or nil.
 func waiting(r *v1alpha1.BenchmarkRun) (*metav1.Time, string) {
 	c := meta.FindStatusCondition(r.Status.Conditions, v1alpha1.ConditionSucceeded)
 	if c == nil || r.Status.CompletionTime != nil || !r.DeletionTimestamp.IsZero() {

@@ -67,7 +67,7 @@ func TestEachRunIsInOneStateAndTellsSinceWhenItWaits(t *testing.T) {
 # HELP loadstone_queue_runs BenchmarkRuns that take turns: the one whose turn it is, and those behind it.
 # TYPE loadstone_queue_runs gauge
 loadstone_queue_runs 2
-# HELP loadstone_run_waiting_since_timestamp_seconds Since when a BenchmarkRun waits for something that is away, refuses or was suspended, in Unix time; the reason is that of its condition Succeeded.
+# HELP loadstone_run_waiting_since_timestamp_seconds Since when a BenchmarkRun waits for something unavailable, refusing or suspended, in Unix time; the reason is that of its condition Succeeded.
 # TYPE loadstone_run_waiting_since_timestamp_seconds gauge
 loadstone_run_waiting_since_timestamp_seconds{namespace="bench",reason="StoreUnavailable",run="first"} 1.7723664e+09
 loadstone_run_waiting_since_timestamp_seconds{namespace="bench",reason="StoreUnavailable",run="reports"} 1.7723664e+09

@@ -41,10 +41,10 @@ func parseShow(args []string) (server.Shared, logs, error) {
 	var l logs
 	f := flag.NewFlagSet("show", flag.ContinueOnError)
 	f.StringVar(&s.System, "namespace", os.Getenv("POD_NAMESPACE"), "the namespace of the installation")
-	f.StringVar(&s.Addr, "listen", ":8080", "the address at which the pages are served")
+	f.StringVar(&s.Addr, "listen", ":8080", "address of the pages")
 	f.StringVar(&s.Probes, "probes", ":8081", "the address of the health probe")
-	some := f.String("namespaces", "", "the namespaces whose runs and suites are shown, beside the installation's own, separated by commas; empty are all of the cluster")
-	hosts := f.String("hosts", "", "the names by which browsers call the pages, besides those of their Service, separated by commas")
+	some := f.String("namespaces", "", "namespaces of the runs and suites to show, in addition to the installation's own, separated by commas; empty for all")
+	hosts := f.String("hosts", "", "host names of the pages, in addition to those of their Service, separated by commas")
 	l.addFlags(f)
 	if err := f.Parse(args); err != nil {
 		return s, l, fmt.Errorf("parsing flags: %w", err)
@@ -72,7 +72,7 @@ func parseShow(args []string) (server.Shared, logs, error) {
 func receive(ctx context.Context, args []string) error {
 	var logs logs
 	f := flag.NewFlagSet("receive", flag.ContinueOnError)
-	listen := f.String("listen", ":8080", "the address at which requests and probes are answered")
+	listen := f.String("listen", ":8080", "address of requests and probes")
 	logs.addFlags(f)
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("parsing flags: %w", err)

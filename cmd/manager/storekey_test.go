@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -41,6 +44,16 @@ func TestTheLogIsAsItIsAskedFor(t *testing.T) {
 	handler, err := quiet.handler(&out)
 	if err != nil || handler.Enabled(t.Context(), 0) {
 		t.Errorf("a log of errors takes all, %v", err)
+	}
+	for _, format := range []string{"json", "text"} {
+		out.Reset()
+		if handler, err = (&logs{level: "info", format: format}).handler(&out); err != nil {
+			t.Fatal(err)
+		}
+		slog.New(handler).Error("an agent says \u009b2J", "err", errors.New("\x7f\u202e"), "reason", "\u009b")
+		if text := out.String(); strings.ContainsAny(text, "\u009b\x7f\u202e") || !strings.Contains(text, "u009b2J") || format == "json" && !json.Valid(out.Bytes()) {
+			t.Errorf("the log in %s is %q", format, text)
+		}
 	}
 	for want, wrong := range map[string]logs{`-log-level is "loud"`: {"loud", "json"}, `-log-format is "xml"`: {"info", "xml"}} {
 		if _, err := wrong.handler(&out); err == nil || !strings.Contains(err.Error(), want) {

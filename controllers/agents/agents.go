@@ -13,47 +13,43 @@ import (
 	"strings"
 	"time"
 
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // Client sends requests to the agents of a trial.
 type Client interface {
-	// State asks the agent at a pod's address how far it is.
 	State(ctx context.Context, ip string) (protocol.State, error)
-	// Command sends a signed command and returns the state that answers it.
 	Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error)
-	// Clock compares the agent's clock with ours.
 	Clock(ctx context.Context, ip string) (Clock, error)
 }
 
-// Clock is an agent's clock beside ours: Offset = theirs - ours, right to half of RoundTrip.
+// Clock is an agent's clock compared with ours: Offset = theirs - ours, accurate to half of RoundTrip.
 type Clock struct{ Offset, RoundTrip time.Duration }
 
 const (
 	stateTimeout = 2 * time.Second
-	// commandTimeout covers a Check, which sends real requests with a timeout of their own.
+	// commandTimeout covers a Check, which sends real requests with a separate timeout.
 	commandTimeout = 30 * time.Second
 	clockRounds    = 5
 	maxState       = 4 << 20
 )
 
-// maxQuoted bounds what is quoted of an answer.
+// maxQuoted bounds quotes of an answer.
 const maxQuoted = 200
 
-// Refusal is the answer of an agent that will not do what it was asked.
+// Refusal is an agent's error answer.
 type Refusal struct {
-	// Status is that of its answer, such as "422 Unprocessable Entity", and Code its number.
-	Status string
-	Code   int
-	// Message is what the agent says of it.
+	// Status is such as "422 Unprocessable Entity", Code its number.
+	Status  string
+	Code    int
 	Message string
 }
 
 // Error implements error.
 func (r *Refusal) Error() string { return fmt.Sprintf("answered %s: %s", r.Status, r.Message) }
 
-// Final reports whether the agent would answer the same if it were asked again. It would not where only its state is in the way, which
-// changes, or the time that it was given.
+// Final reports whether the agent would refuse a retry, too: not if only its state or a timeout prevented the request.
 func (r *Refusal) Final() bool {
 	switch r.Code {
 	case http.StatusConflict, http.StatusRequestTimeout, http.StatusTooManyRequests:
@@ -133,7 +129,9 @@ func (a HTTP) do(ctx context.Context, timeout time.Duration, method, ip, path st
 		return s, fmt.Errorf("reading answer of agent at %s: %w", ip, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return s, fmt.Errorf("the agent at %s %w", ip, &Refusal{Status: resp.Status, Code: resp.StatusCode, Message: strings.TrimSpace(string(data[:min(len(data), maxQuoted)]))})
+		return s, fmt.Errorf("the agent at %s %w", ip, &Refusal{
+			Status: util.Clip(resp.Status, maxQuoted), Code: resp.StatusCode, Message: util.Clip(strings.TrimSpace(string(data)), maxQuoted),
+		})
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
 		return s, fmt.Errorf("decoding answer of agent at %s: %w", ip, err)

@@ -1,2 +1,2 @@
-// Package agents is how the operator speaks to the agents of a trial: their state, their clocks and its signed commands, over HTTP.
+// Package agents calls the agents of a trial over HTTP: it reads their state and clocks, and sends signed commands.
 package agents

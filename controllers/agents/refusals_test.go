@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// A refusal ends in the status of a trial: it must say who refused, be short, and let the caller ask whether it is final, wrapped as it may be.
+// A refusal ends in the status of a trial: it is short, names the agent and, even if wrapped, says whether it is final.
 func TestARefusedCommandSaysWhoRefusedAndWhy(t *testing.T) {
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -28,7 +28,8 @@ func TestARefusedCommandSaysWhoRefusedAndWhy(t *testing.T) {
 		"an agent of an older protocol": {http.StatusNotFound, "404 page not found\n", "the agent at 2001:db8::1 answered 404 Not Found: 404 page not found", true},
 		"an agent that is busy":         {http.StatusConflict, "a check is being made", "the agent at 2001:db8::1 answered 409 Conflict: a check is being made", false},
 		"an agent that stumbles":        {http.StatusInternalServerError, "", "the agent at 2001:db8::1 answered 500 Internal Server Error: ", false},
-		"an answer without end":         {http.StatusBadRequest, strings.Repeat("x", 10*maxQuoted), "the agent at 2001:db8::1 answered 400 Bad Request: " + strings.Repeat("x", maxQuoted), true},
+		"an answer without end":         {http.StatusBadRequest, strings.Repeat("x", 10*maxQuoted), "the agent at 2001:db8::1 answered 400 Bad Request: " + strings.Repeat("x", maxQuoted-3) + "...", true},
+		"what a terminal would obey":    {http.StatusBadRequest, "\x1b[2J\u202e", `the agent at 2001:db8::1 answered 400 Bad Request: \x1b[2J\u202e`, true},
 		"a redirection, which is none":  {http.StatusNotModified, "", "the agent at 2001:db8::1 answered 304 Not Modified: ", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +51,7 @@ func TestARefusedCommandSaysWhoRefusedAndWhy(t *testing.T) {
 	}
 }
 
-// Nobody who does not answer at all has refused anything: whether the agent would is not known.
+// No answer is not a refusal.
 func TestSilenceIsNoRefusal(t *testing.T) {
 	for name, ask := range map[string]func() error{
 		"nobody there": func() error {

@@ -29,7 +29,7 @@ import (
 //	POST /v1/trials/NAMESPACE/NAME   Authorization: the run's token
 //
 // It releases the trial and answers when the trial has ended: 200 with its outcome, also for one that failed for good, so
-// that the others go on. A request has no body. 503 means "ask again": the operator is about to end. The trial's name makes the call idempotent.
+// that the others continue. 503 means "ask again": the operator is about to end. The trial's name makes the call idempotent.
 type Endpoint struct {
 	client.Client
 	Key  ed25519.PrivateKey
@@ -101,7 +101,7 @@ func (e *Endpoint) handler() http.Handler {
 
 func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {
 	if q.ContentLength != 0 {
-		// Nobody reads it, be it without an end; and while it is not read, nobody sees that its caller has gone.
+		// Nothing reads the body, which may be endless, so the server would not notice that the caller is gone.
 		w.Header().Set("Connection", "close")
 		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
 		http.Error(w, "the request of a step must have no body", http.StatusRequestEntityTooLarge)
@@ -161,6 +161,5 @@ func (e *Endpoint) release(ctx context.Context, key client.ObjectKey, token stri
 func (e *Endpoint) answer(w http.ResponseWriter, t *v1alpha1.Trial) {
 	reason, _ := facts.Outcome(t)
 	w.Header().Set("Content-Type", "application/json")
-	// A caller that has gone asks again.
 	_ = json.NewEncoder(w).Encode(outcome{Trial: t.Name, Succeeded: t.Status.ManifestKey != "", Reason: reason})
 }

@@ -39,7 +39,6 @@ func SigningKey(ctx context.Context, c client.Client, namespace string) (ed25519
 		}
 		before := s.DeepCopy()
 		s.Data = map[string][]byte{keyField: seed}
-		// Of two operators that start at once, the second fails here, starts again, and reads the first one's key.
 		if err := c.Patch(ctx, &s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 			return nil, fmt.Errorf("writing Secret %s: %w", name, err)
 		}

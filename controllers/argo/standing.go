@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// Patience is how long Argo may leave a workflow or the next trial unhandled, and how long an agent pod may take to start, before the run
-	// reports it.
+	// Patience is how long Argo may leave a workflow or the next trial unhandled before the run reports it, and how long an agent pod may take to
+	// start.
 	Patience = time.Minute
 	// AnswerPatience is how long Argo may leave a finished trial's answer uncollected before its agent pod is replaced.
 	AnswerPatience = 10 * time.Second
@@ -25,15 +25,14 @@ const (
 type Standing struct {
 	// Why and Waiting are the reason and the message of a wait; empty if the workflow makes progress.
 	Why, Waiting string
-	// Suspended is true if a user suspended the workflow; it is then left alone.
-	Suspended bool
+	Suspended    bool
 	// Unanswered is true if Argo has not collected a trial's result: the agent pod may have lost it.
 	Unanswered bool
 }
 
-// Stands tells how a workflow gets on that owes the release of a trial, or of none. Argo is away if it does not release that, though its agent pod runs or
-// there is none; an agent pod that cannot start, or does not go, is waited for in the run's own time. Somebody has led its run since an instant, if
-// that is not zero: what Argo did before, nobody has seen.
+// Stands returns the progress of a workflow that must release a trial, or none. Argo is unavailable if it does not release that trial although its
+// agent pod runs or does not exist; an agent pod that cannot start or terminate has the run's own patience. If led is not zero, Argo was not observed
+// before then.
 func Stands(w *unstructured.Unstructured, agents []corev1.Pod, owed facts.Owed, led, now time.Time) Standing {
 	name, made := w.GetName(), w.GetCreationTimestamp().Time
 	phase, _ := Phase(w)
@@ -66,7 +65,6 @@ func Stands(w *unstructured.Unstructured, agents []corev1.Pod, owed facts.Owed, 
 	return s
 }
 
-// heldUp is the first pod that cannot start or is not deleted; nil if there is none.
 func heldUp(agents []corev1.Pod, now time.Time) *corev1.Pod {
 	for i := range agents {
 		p := &agents[i]

@@ -34,7 +34,7 @@ func TestHowAWorkflowGetsOn(t *testing.T) {
 		agents    []corev1.Pod
 		owed      facts.Owed
 		led       time.Time
-		// why is the reason for which the run waits, and says what it says.
+		// why is the reason of the wait, says its message.
 		why, says  string
 		unanswered bool
 	}{

@@ -22,12 +22,12 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
+// Engine creates a run's workflow in the operator's namespace and reads its progress.
 type Engine struct {
 	client.Client
 	// Live reads from the API server where the cache could be stale.
-	Live client.Reader
-	Key  ed25519.PrivateKey
-	// Namespace is the operator's namespace, with all workflows.
+	Live      client.Reader
+	Key       ed25519.PrivateKey
 	Namespace string
 	// Service is the address of the trial endpoint for Argo's agent pod.
 	Service, ServiceAccount, InstanceID string
@@ -72,7 +72,7 @@ func (e Engine) Make(ctx context.Context, run *v1alpha1.BenchmarkRun, p plan.Pla
 	return w, nil
 }
 
-// there reads a workflow from the API server; nil if there is none. It lists, because the operator has no right to get.
+// It lists, because the operator has no right to get.
 func (e Engine) there(ctx context.Context, name string) (*unstructured.Unstructured, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(render.WorkflowKind)
@@ -141,7 +141,7 @@ func (e Engine) Follow(ctx context.Context, w *unstructured.Unstructured, owed f
 		return s, nil
 	case s.Why != v1alpha1.ReasonWorkflowEngineDown || phase == "":
 	case len(agents) > 0:
-		// If Argo is there, it makes another that does what this one does not; if it is away, it does so when it is back.
+		// If Argo is available, it creates another one, which recovers; if not, it does so later.
 		return s, e.ReplaceAgentPods(ctx, agents, Patience, now)
 	default:
 		if err := e.agentPodRefused(ctx, w.GetName()); err != nil {
@@ -216,6 +216,7 @@ func Stopped(w *unstructured.Unstructured) bool {
 	return shutdown != ""
 }
 
+// Ended reports whether a workflow has reached a final phase: Succeeded, Failed or Error.
 func Ended(w *unstructured.Unstructured) bool {
 	phase, _ := Phase(w)
 	return phase == "Succeeded" || phase == "Failed" || phase == "Error"

@@ -91,7 +91,7 @@ func TestPodsThatArgoDoesNotMendAreReplaced(t *testing.T) {
 	}
 }
 
-// An agent pod that runs and releases nothing for a minute is replaced, and a quota that keeps Argo from making one is told from an Argo that is away.
+// An idle agent pod is replaced after a minute. A quota that prevents one is reported as such, not as an Argo outage.
 func TestAnArgoThatIsSilentIsNotAlwaysAway(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	agent := func(ran time.Duration) *corev1.Pod {

@@ -1,5 +1,5 @@
-// Package index finds runs and trials in the operator's cache by indexes: a selector by labels visits every object of a namespace, and most of
-// those have ended long ago.
+// Package index finds runs and trials in the operator's cache by indexes. Label selectors would visit every object of a namespace, most of them ended
+// long ago.
 package index
 
 import (

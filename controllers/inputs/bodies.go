@@ -15,6 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
+// Body is a request body from a ConfigMap, as read once when the run starts.
 type Body struct {
 	// Name is that of its source.
 	Name string

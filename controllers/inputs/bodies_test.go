@@ -53,7 +53,7 @@ func TestABodyOfAConfigMapThatCannotBeIsRefused(t *testing.T) {
 	live, run := fake.NewClientBuilder().Build(), posting("a.json")
 	run.Spec.Loads[0].Request.BodyFrom.ConfigMap = ".."
 	_, err := inputs.Read(t.Context(), live, run)
-	if v := (*plan.Violation)(nil); !errors.As(err, &v) || !strings.HasPrefix(v.Message, `spec.loads[0].request.bodyFrom.configMap is "..", and no object can have that name`) {
+	if v := (*plan.Violation)(nil); !errors.As(err, &v) || !strings.HasPrefix(v.Message, `spec.loads[0].request.bodyFrom.configMap is "..", which no object can be named`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -45,7 +45,6 @@ func (t Texts) Freeze(ctx context.Context, store artifact.Bucket, runPrefix stri
 	return scripts, bodies, err
 }
 
-// readScripts reads the script of each load of a run that has one.
 func readScripts(ctx context.Context, live client.Reader, run *v1alpha1.BenchmarkRun) ([]protocol.Script, error) {
 	var scripts []protocol.Script
 	all := 0

@@ -72,7 +72,7 @@ func TestTheScriptOfEachLoadIsReadOrRefused(t *testing.T) {
 		"none":                         {run: runOf(v1alpha1.Script{})},
 		"text, none and bytes":         {run: runOf(mine("a.lua"), v1alpha1.Script{}, mine("binary.lua")), want: []protocol.Script{{Load: "a", Text: []byte("-- a")}, {Load: "c", Text: []byte("-- \xff")}}},
 		"a ConfigMap that is not":      {run: runOf(v1alpha1.Script{ConfigMap: "other", Key: "a.lua"}), refused: "spec.loads[0].script.configMap: ConfigMap other does not exist in namespace bench", missing: true},
-		"a name that no ConfigMap has": {run: runOf(v1alpha1.Script{ConfigMap: "a/b", Key: "a.lua"}), refused: "spec.loads[0].script.configMap is \"a/b\", and no object can have that name: give lower-case letters"},
+		"a name that no ConfigMap has": {run: runOf(v1alpha1.Script{ConfigMap: "a/b", Key: "a.lua"}), refused: "spec.loads[0].script.configMap is \"a/b\", which no object can be named: use lower-case letters"},
 		"a key that is not":            {run: runOf(mine("b.lua")), refused: "spec.loads[0].script.key: ConfigMap mine has no key b.lua, or the key is empty", missing: true},
 		"an empty one":                 {run: runOf(mine("a.lua"), mine("empty.lua")), refused: "spec.loads[1].script.key: ConfigMap mine has no key empty.lua", missing: true},
 		"more than a run may carry":    {run: runOf(mine("large.lua"), mine("large.lua")), refused: "spec.loads[1].script: the scripts of all loads exceed 1048576 bytes in total"},

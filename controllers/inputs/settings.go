@@ -34,7 +34,6 @@ func Digests(ctx context.Context, live client.Reader, namespace string, implemen
 	return digestsOf(ctx, live, namespace, implementations, implementations)
 }
 
-// digestsOf are the digests of some implementations' ConfigMaps, over the entries that all implementations read.
 func digestsOf(ctx context.Context, live client.Reader, namespace string, implementations, all []record.Implementation) ([]v1alpha1.ConfigMapDigest, error) {
 	var digests []v1alpha1.ConfigMapDigest
 	seen := map[string]*corev1.ConfigMap{}
@@ -51,7 +50,7 @@ func digestsOf(ctx context.Context, live client.Reader, namespace string, implem
 			seen[name] = m
 			digests = append(digests, v1alpha1.ConfigMapDigest{Name: name, SHA256: digest(m, record.KeysOf(all, name))})
 		}
-		// A variable is text: a kubelet looks for none among the bytes.
+		// The kubelet expands variables in text only, not in binary data.
 		if _, ok := seen[name].Data[u.Key]; u.Key != "" && !ok {
 			return nil, digestViolation(v1alpha1.ReasonObjectMissing, "%s", u.WithoutKey())
 		}

@@ -57,8 +57,8 @@ func TestEveryConfigMapThatIsNamedIsLookedFor(t *testing.T) {
 		"a key and files":              {given: append(given(key("app", "port")), given(files("files"))...), names: []string{"app", "files"}},
 		"one that two of them name":    {given: append(given(key("app", "port")), given(files("app"))...), names: []string{"app"}},
 		"one that is not there":        {given: given(files("other")), refused: `ObjectMissing: implementations[go].files[0] names the ConfigMap "other", which namespace "bench" does not have: create it there, or correct the name`},
-		"a key that is not there":      {given: given(key("app", "host")), refused: `ObjectMissing: implementations[go].env[0].valueFrom names the key "host", under which the ConfigMap "app" has no text: add it, or correct the key`},
-		"a key that holds bytes":       {given: given(key("app", "image")), refused: `ObjectMissing: implementations[go].env[0].valueFrom names the key "image", under which the ConfigMap "app" has no text`},
+		"a key that is not there":      {given: given(key("app", "host")), refused: `ObjectMissing: implementations[go].env[0].valueFrom names the key "host", but the ConfigMap "app" has no text there: add it, or correct the key`},
+		"a key that holds bytes":       {given: given(key("app", "image")), refused: `ObjectMissing: implementations[go].env[0].valueFrom names the key "image", but the ConfigMap "app" has no text there`},
 		"too many":                     {given: given(many), refused: `InvalidSpec: implementations[go].envFrom[128] names the ConfigMap "many-128", but a run may have at most 128: merge some, or split the run`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestAChangeOfAConfigMapEndsTheTrial(t *testing.T) {
 	keyed := v1alpha1.ContainerSettings{Env: []v1alpha1.Variable{{Name: "PORT", ValueFrom: v1alpha1.ValueSource{ConfigMapKeyRef: v1alpha1.KeyReference{Name: "app", Key: "port"}}}}}
 	edited := func(key string) func(*corev1.ConfigMap) { return func(m *corev1.ConfigMap) { m.Data[key] = "81" } }
 	for name, tc := range map[string]struct {
-		// settings are those of the implementations, of which the trial has the first; files if none are given.
+		// settings are the implementations'; the trial has the first one. Default: files.
 		settings []v1alpha1.ContainerSettings
 		change   func(*corev1.ConfigMap)
 		gone     bool

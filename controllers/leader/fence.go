@@ -15,31 +15,33 @@ import (
 // ErrLost means that this operator does not, or may no longer, hold the lease.
 var ErrLost = errors.New("this operator lost the leader lease: writes are refused")
 
-// resolution is how exactly the electors of client-go tell two renewals apart: of those within one second they see the first.
+// resolution is how far apart client-go's electors must see two renewals: within one second they see only the first.
 const resolution = time.Second
 
 // Fence allows writes only while no other operator can hold the lease: from each renewal for the lease duration minus one second.
 type Fence struct {
 	duration time.Duration
 	now      func() time.Time
+	// wall is the same clock without the monotonic reading, which stands still while a virtual machine is paused.
+	wall func() time.Time
 
 	mu sync.Mutex
-	// until is when others may take the lease; zero before the first renewal and after release.
-	until time.Time
+	// until is when others may take the lease, by each clock; zero before the first renewal and after release.
+	until, wallUntil time.Time
 	// left is the last renewal by another operator, taken when this one took the lease; zero before, or without another.
 	left, taken time.Time
 }
 
 // NewFence returns a closed Fence. Its clock must be the elector's.
 func NewFence(duration time.Duration, now func() time.Time) *Fence {
-	return &Fence{duration: duration, now: now}
+	return &Fence{duration: duration, now: now, wall: func() time.Time { return now().Round(0) }}
 }
 
-// Check is ErrLost unless the lease is held.
+// Check is ErrLost unless the lease is held by both clocks. A wall clock that is set forward closes the fence until the next renewal.
 func (f *Fence) Check() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.now().Before(f.until) {
+	if !f.now().Before(f.until) || !f.wall().Before(f.wallUntil) {
 		return ErrLost
 	}
 	return nil
@@ -112,30 +114,31 @@ func (l fencedLock) Update(ctx context.Context, r resourcelock.LeaderElectionRec
 	return l.write(r, func() error { return l.Interface.Update(ctx, r) })
 }
 
-// write writes a lease. It counts from before it was sent: others count from when they have seen it. What may be another's is not given back: the
-// elector of client-go would clear the lease of whoever has taken it meanwhile, since it asks its own memory whether it leads.
+// write writes a lease. It counts from before sending, as others count from when they saw it. A lease that may be another's is not released:
+// client-go's elector trusts its own memory and would clear the new holder's lease.
 func (l fencedLock) write(r resourcelock.LeaderElectionRecord, do func() error) error {
-	sent := l.fence.now()
+	sent, sentWall := l.fence.now(), l.fence.wall()
 	mine := r.HolderIdentity == l.Identity()
 	if !mine {
 		if err := l.fence.Check(); err != nil {
 			return err
 		}
-		l.fence.hold(time.Time{})
+		l.fence.hold(time.Time{}, time.Time{})
 	}
 	if err := do(); err != nil {
 		return err
 	}
 	if mine {
-		l.fence.hold(sent.Add(l.fence.duration - resolution))
+		l.fence.hold(sent.Add(l.fence.duration-resolution), sentWall.Add(l.fence.duration-resolution))
 	}
 	return nil
 }
 
-// hold opens the fence until an instant; the first time, the lease was taken now.
-func (f *Fence) hold(until time.Time) {
+// hold opens the fence until an instant, which is given by both clocks; the first time, the lease was taken now.
+func (f *Fence) hold(until, wallUntil time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.wallUntil = wallUntil
 	if f.until = until; f.taken.IsZero() && !f.left.IsZero() && !until.IsZero() {
 		f.taken = f.now()
 	}

@@ -40,7 +40,7 @@ func TestAFenceIsOpenFromARenewalOnForTheLeasesDuration(t *testing.T) {
 	mine := resourcelock.LeaderElectionRecord{HolderIdentity: "me"}
 	type step struct {
 		does func(resourcelock.Interface) error
-		// fails is what the API server says, takes how long it needs, and after how much later somebody looks.
+		// fails is the API server's error, takes its duration, and after the delay before the check.
 		fails        error
 		takes, after time.Duration
 		open         bool
@@ -101,6 +101,38 @@ type body struct {
 
 func (b *body) Close() error { b.closed = true; return nil }
 
+// While a virtual machine is paused, its monotonic clock stands still. Another operator takes the lease meanwhile.
+func TestFenceIsClosedAfterAPauseOfTheVirtualMachine(t *testing.T) {
+	start := time.Unix(0, 0)
+	for name, tc := range map[string]struct {
+		paused time.Duration
+		want   error
+	}{
+		"for less than the lease":      {paused: 10 * time.Second},
+		"for longer than the lease":    {paused: time.Minute, want: ErrLost},
+		"the wall clock was set back":  {paused: -time.Hour},
+		"exactly until the lease ends": {paused: 14 * time.Second, want: ErrLost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wall := start
+			fence := NewFence(15*time.Second, func() time.Time { return start })
+			fence.wall = func() time.Time { return wall }
+			lock := fencedLock{asked{meanwhile: func() {}}, fence}
+			mine := resourcelock.LeaderElectionRecord{HolderIdentity: "me"}
+			if err := lock.Update(t.Context(), mine); err != nil {
+				t.Fatal(err)
+			}
+			wall = wall.Add(tc.paused)
+			if err := fence.Check(); !errors.Is(err, tc.want) {
+				t.Errorf("got %v, want %v", err, tc.want)
+			}
+			if err := lock.Update(t.Context(), mine); err != nil || fence.Check() != nil {
+				t.Errorf("a renewal does not open the fence: %v, %v", err, fence.Check())
+			}
+		})
+	}
+}
+
 func TestAClosedFenceLetsReadsThrough(t *testing.T) {
 	got := ""
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { got = q.Method }))
@@ -112,9 +144,9 @@ func TestAClosedFenceLetsReadsThrough(t *testing.T) {
 	} {
 		for _, open := range []bool{false, true} {
 			got = ""
-			fence.hold(time.Time{})
+			fence.hold(time.Time{}, time.Time{})
 			if open {
-				fence.hold(time.Now().Add(time.Hour))
+				fence.hold(time.Now().Add(time.Hour), time.Now().Add(time.Hour))
 			}
 			b := &body{Reader: strings.NewReader("x")}
 			q, err := http.NewRequestWithContext(t.Context(), method, server.URL, b)

@@ -51,7 +51,7 @@ type Reconciler struct {
 	Now    func() time.Time
 }
 
-// Reconcile tells each sink of a suite of one round: 1 observe, 2 post, 3 write down.
+// Reconcile notifies each sink of one round: observe, post, record.
 func (r *Reconciler) Reconcile(ctx context.Context, cached *v1alpha1.BenchmarkSuite) (ctrl.Result, error) {
 	if !cached.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
@@ -82,7 +82,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, cached *v1alpha1.BenchmarkSu
 	return ctrl.Result{RequeueAfter: after}, nil
 }
 
-// next are the rounds to report now, and when to check again.
 func (r *Reconciler) next(s *v1alpha1.BenchmarkSuite) ([]notify.Due, time.Duration) {
 	now := r.Now()
 	return notify.Next(s, now, func(line v1alpha1.SuiteRound) time.Duration { return suite.Held(s, line, now) })
@@ -120,7 +119,7 @@ func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due [
 		})
 	}
 	all.Wait()
-	// A try that was ended with the operator, or that was not made since another may lead, says nothing of its sink.
+	// A canceled try says nothing about its sink.
 	return answers, errors.Join(append(errs, ctx.Err())...)
 }
 
@@ -150,7 +149,6 @@ func (r *Reconciler) remember(ctx context.Context, s *v1alpha1.BenchmarkSuite, a
 	return after, nil
 }
 
-// announce sends events when sinks start to fail or recover, and when rounds are given up.
 func (r *Reconciler) announce(before, after *v1alpha1.BenchmarkSuite) {
 	c := meta.FindStatusCondition(after.Status.Conditions, v1alpha1.ConditionNotified)
 	old := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionNotified)

@@ -1,7 +1,6 @@
-// Package notifications tells the sinks of suites how rounds have ended. It has a reconciler of its own, so that no sink holds up a round: it looks
-// at the suite's history, asks package notify who is to be told of what, posts events or tells GitHub or GitLab, and writes down on the suite what became of
-// them.
+// Package notifications reports how rounds ended to the sinks of suites. It is a separate reconciler, so that no sink delays a round. It asks
+// package notify for due news, posts events or calls GitHub or GitLab, and records the results on the suite.
 //
-// A sink is told before it is written down that it was: an operator that dies in between tells it again. An event then has the id that it had, and
-// a forge replaces what it was told.
+// It records only after sending: an operator that dies in between sends again. A repeated event has the same id, and a forge replaces its
+// status.
 package notifications

@@ -22,15 +22,14 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/leader"
+	"loadstone.dev/loadstone/controllers/outbound"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
 const (
-	// wholePatience is the time limit for all requests of one round.
-	wholePatience = 40 * time.Second
-	// secretPatience is the time limit for reading the token's Secret.
+	wholePatience  = 40 * time.Second
 	secretPatience = 10 * time.Second
 	// perPage and maxPages limit the search for the suite's comment in a pull request.
 	perPage, maxPages = 100, 10
@@ -44,7 +43,6 @@ const (
 
 // Forges sets commit statuses in GitHub and GitLab, and maintains comments in pull requests.
 type Forges struct {
-	// Live reads Secrets from the API server.
 	Live client.Reader
 	// Reports is the store of the runs' reports.
 	Reports interface {
@@ -98,9 +96,8 @@ func (g *Forges) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notif
 	if err := g.rests.refuses(of, to, g.Now()); err != nil {
 		return err
 	}
-	c := &http.Client{Transport: g.Way, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	d := dialectOf(to)
-	err = g.say(ctx, s, due, e, &hub{c, d, at.API + d.root(at.Repository), token, to, at, g.Now})
+	err = g.say(ctx, s, due, e, &hub{outbound.Client(g.Way), d, at.API + d.root(at.Repository), token, to, at, g.Now})
 	g.rests.note(of, err, g.Now())
 	return err
 }
@@ -137,7 +134,7 @@ func (g *Forges) token(ctx context.Context, namespace string, to notify.Forge) (
 			ref.Name, to.Kind)
 	case apierrors.IsNotFound(err):
 		return "", fails(v1alpha1.ReasonTokenMissing, "was not notified: the Secret %s of %s.secretRef does not exist", ref.Name, to.Kind)
-	case err != nil: // Whether there is a token nobody knows: that passes.
+	case err != nil: // Temporary: the token is unknown.
 		return "", fails(v1alpha1.ReasonSinkUnavailable, "is not notified yet: the API server does not return the Secret %s of %s.secretRef: %s",
 			ref.Name, to.Kind, trouble(err))
 	}
@@ -148,7 +145,7 @@ func (g *Forges) token(ctx context.Context, namespace string, to notify.Forge) (
 	return token, nil
 }
 
-// trouble is why the API server did not answer, in words that are the same at each try.
+// trouble says why the API server did not answer, in the same words at each try.
 func trouble(err error) string {
 	switch reason := apierrors.ReasonForError(err); {
 	case reason != metav1.StatusReasonUnknown:
@@ -184,14 +181,10 @@ func (g *Forges) reports(ctx context.Context, e notify.Event) ([]notify.Printed,
 type dialect interface {
 	// root is the path of a repository in the API.
 	root(repository string) string
-	// header has the fields of each request, with the token.
 	header(token string) map[string]string
-	// status is the request body of a commit status.
 	status(of notify.CommitStatus) any
-	// comments is the path for creating comments, and list the path of a page of them, oldest first.
 	comments(pull string) string
 	list(pull string, page int) string
-	// change is the method and path for updating a comment.
 	change(pull string, id int64) (method, path string)
 	// text is a comment's text without commands.
 	text(of string) string
@@ -214,7 +207,6 @@ func dialectOf(to notify.Forge) dialect {
 type hub struct {
 	client *http.Client
 	dialect
-	// repository is its address in the API.
 	repository, token string
 	to                notify.Forge
 	at                notify.Place
@@ -254,7 +246,7 @@ func (h *hub) ask(ctx context.Context, method, address string, why func(*hub, re
 		return nil, leader.ErrLost
 	}
 	if err != nil {
-		return nil, fails(v1alpha1.ReasonSinkUnavailable, "does not answer: %s", cause(err))
+		return nil, fails(v1alpha1.ReasonSinkUnavailable, "does not answer: %s", outbound.Cause(err))
 	}
 	if answer.StatusCode/100 == 2 {
 		return answer, nil
@@ -297,7 +289,6 @@ func (h *hub) send(ctx context.Context, method, path string, why func(*hub, refu
 	return nil
 }
 
-// drop reads the start of an answer, closes it, and returns the start.
 func drop(answer *http.Response) string {
 	begins, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // What does not come is not needed: its status says nearly all.
 	_ = answer.Body.Close()
@@ -356,7 +347,6 @@ func changeRefused(h *hub, r refused) error {
 	return h.commentRefused(h, r)
 }
 
-// find is the id of the account's oldest comment that starts with the marker, or 0.
 func (h *hub) find(ctx context.Context, account int64, marker string) (int64, error) {
 	for page := 1; page <= maxPages; page++ {
 		answer, err := h.ask(ctx, http.MethodGet, h.repository+h.list(h.at.Pull, page), h.commentRefused, nil)

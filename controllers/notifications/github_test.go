@@ -23,6 +23,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/leader"
+	"loadstone.dev/loadstone/controllers/outbound"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
@@ -39,14 +40,14 @@ type hubbub struct {
 	t       *testing.T
 	address string
 	way     *http.Transport
-	// first answers a request in the place of GitHub; nil, or false, if GitHub does.
+	// first answers a request before GitHub does; nil or false leaves it to GitHub.
 	first func(w http.ResponseWriter, q *http.Request) bool
 	// asked are the requests that came, such as "POST /statuses/abc", and statuses what commits were given.
 	asked    []string
 	statuses []notify.CommitStatus
 	// comments are those of pull request 7, the oldest first.
 	comments []comment
-	// nobody is true of a GitHub that does not say whose the token is.
+	// nobody: GitHub does not name the token's account.
 	nobody bool
 	// onPage is how many comments a page has at most.
 	onPage int
@@ -61,7 +62,7 @@ type hubbub struct {
 	away error
 	sink v1alpha1.Notification
 	line v1alpha1.SuiteRound
-	// came is when the commit came that is told of; nil of the one with which the round began.
+	// came is when the later commit came; nil for the round's own.
 	came  *metav1.Time
 	suite *v1alpha1.BenchmarkSuite
 }
@@ -217,7 +218,7 @@ func (h *hubbub) forges(way http.RoundTripper) *Forges {
 	return &Forges{Live: c, Reports: h, Way: way, Now: func() time.Time { return noon }}
 }
 
-// says tells GitHub of the round by somebody.
+// says posts a user's comment.
 func (h *hubbub) says(g *Forges) (notify.Answer, error) {
 	h.t.Helper()
 	e := notify.EventOf(h.suite, h.line, nil, []notify.Run{{Name: "small", BenchmarkRun: "checkout-1-00", Verdict: "slower", Report: "s3://bench/perf/a/reports/1/report.html"}})
@@ -257,7 +258,7 @@ func TestACommitHasItsStatusAndAPullRequestOneComment(t *testing.T) {
 			t.Errorf("the comment lacks %q:\n%s", part, body)
 		}
 	}
-	// The next round replaces what it said, and nobody else's words.
+	// The next round replaces its own comment, not another user's.
 	h.line.Round, h.line.Outcome, h.line.Message = 4, v1alpha1.RoundPassed, "all objectives met"
 	h.comments = append(h.comments, comment{3, "> " + h.comments[1].Body, author{another}}, comment{4, h.comments[1].Body, author{ours}})
 	if a := h.tell(); a.Reason != "" {
@@ -272,7 +273,7 @@ func TestACommitHasItsStatusAndAPullRequestOneComment(t *testing.T) {
 	}
 }
 
-// A commit that started no round is told by the words of the status and of the comment that it was measured before.
+// For a commit that started no round, status and comment say that its inputs were measured before.
 func TestACommitThatWasMeasuredBeforeIsToldSo(t *testing.T) {
 	h := newHubbub(t)
 	h.came = &metav1.Time{Time: noon.Add(time.Hour)}
@@ -323,7 +324,7 @@ func TestTheCommentIsFoundOnAnyPage(t *testing.T) {
 	}
 }
 
-// Who may comment can copy what marks the suite's comment, and may not have the suite's words put under his name, where he could change them.
+// Other users can copy the comment's marker, but must not get the suite's text under their name, where they could change it.
 func TestACommentOfAnotherAccountIsLeftAlone(t *testing.T) {
 	h := newHubbub(t)
 	copied := notify.Marker(h.suite, h.sink.Name, notify.Place{Repository: "shop/checkout", Pull: "7"}) + "\n**Success.**"
@@ -339,7 +340,7 @@ func TestACommentOfAnotherAccountIsLeftAlone(t *testing.T) {
 		t.Fatalf("the answer is %+v", a)
 	}
 	h.wantAsked(setsStatus, listsFirst, "PATCH /issues/comments/1002")
-	// Of whose token it is nobody must guess.
+	// The token's account is never guessed.
 	h.nobody = true
 	if a := h.tell(); a.Reason != v1alpha1.ReasonSinkUnavailable || a.Message != "has the commit status but no comment: the answer does not name the token's account" {
 		t.Errorf("the answer is %+v", a)
@@ -360,7 +361,7 @@ func limits(status int, body string, header ...string) func(*hubbub) {
 	}
 }
 
-// Some limits are told by a sentence alone. Taken for a missing right, they would have people look at a token to which nothing is wrong.
+// Only the text shows some rate limits. Taken for missing rights, they would make users check a valid token.
 func TestALimitIsNoMissingRight(t *testing.T) {
 	const limited = "answers 403 Forbidden: rate limit exceeded; retried when the limit is reset"
 	for name, tc := range map[string]struct {
@@ -394,7 +395,7 @@ func TestALimitIsNoMissingRight(t *testing.T) {
 	}
 }
 
-// An API server that is away for a moment says nothing of the token.
+// A short outage of the API server says nothing about the token.
 func TestASecretThatIsNotShownNowIsNoMissingToken(t *testing.T) {
 	const secret = "is not notified yet: the API server does not return the Secret checkout-github of gitHub.secretRef: "
 	for name, tc := range map[string]struct {
@@ -472,13 +473,13 @@ func TestWhatGitHubRefuses(t *testing.T) {
 		"half a commit": {
 			func(h *hubbub) { h.line.Noted[0].Value = "1a2b3c4" },
 			v1alpha1.ReasonSinkRefused,
-			`has no commit: the value of commit is "1a2b3c4". Let it be the commit's 40 hexadecimal digits or none, and give it the pattern [0-9a-f]{40}|none`,
+			`has no commit: the value of commit is "1a2b3c4". Use the commit's 40 hexadecimal digits, or none, with the pattern [0-9a-f]{40}|none`,
 			0, true, 0,
 		},
 		"a pull request without a number": {
 			func(h *hubbub) { h.line.Noted[1].Value = "7/../8" },
 			v1alpha1.ReasonSinkRefused,
-			`has the status of the commit and no comment: the value of pull is "7/../8". Let it be a pull request's number or none, and give it the pattern [1-9][0-9]*|none`,
+			`has the status of the commit but no comment: the value of pull is "7/../8". Use the number of a pull request, or none, with the pattern [1-9][0-9]*|none`,
 			0, true, 1,
 		},
 		"a pull request that is not there": {
@@ -658,7 +659,7 @@ func TestTheTokenStaysWithGitHub(t *testing.T) {
 	if _, err := h.tells(fence.Guard(h.way)); !errors.Is(err, leader.ErrLost) {
 		t.Errorf("an operator that does not lead gets %v", err)
 	}
-	if a, err := h.tells(Way()); err != nil || !strings.Contains(a.Message, "its host resolves to a loopback") {
+	if a, err := h.tells(outbound.Way(outbound.Allowed{})); err != nil || !strings.Contains(a.Message, "addresses are always refused") {
 		t.Errorf("the answer is %+v, %v", a, err)
 	}
 	h.wantAsked()

@@ -17,7 +17,6 @@ import (
 
 type gitLab struct{}
 
-// root is that of a project, whose path is one part of the address.
 func (gitLab) root(project string) string { return "/projects/" + url.PathEscape(project) }
 
 func (gitLab) header(token string) map[string]string {
@@ -53,7 +52,7 @@ func (gitLab) limited(answer *http.Response, _ string) (fields string, limited b
 }
 
 // errSame is GitLab's refusal to set the status that a commit may already have.
-var errSame = errors.New("the status of a commit cannot go from what it is to what it should be")
+var errSame = errors.New("the status of the commit cannot change from its current state to the new one")
 
 func (gitLab) statusRefused(h *hub, r refused) error {
 	says := r.message + " to the commit status"

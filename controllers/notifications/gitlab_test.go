@@ -89,7 +89,7 @@ func (l *lab) play(w http.ResponseWriter, q *http.Request, path string) {
 	}
 }
 
-// sets sets the status of the commit. One that the account of the token has set before goes on as long as it is pending or running; later there is another.
+// sets sets the commit's status. The account's earlier pending or running status changes; otherwise a new one is created.
 func (l *lab) sets(w http.ResponseWriter, q *http.Request) {
 	var sent struct {
 		State, Name, Description string
@@ -117,7 +117,7 @@ func (l *lab) sets(w http.ResponseWriter, q *http.Request) {
 	l.writes(w, http.StatusCreated, s)
 }
 
-// refuses is what GitLab says of a status that is what it should be.
+// refuses is GitLab's answer for an unchanged status.
 func refuses(w http.ResponseWriter, state string) {
 	http.Error(w, fmt.Sprintf(`{"message": "Cannot transition status via :hush from :%s (Reason(s): Status cannot transition via \"hush\")"}`, state), http.StatusBadRequest)
 }
@@ -178,7 +178,7 @@ func TestACommitOfGitLabHasItsStatusAndAMergeRequestOneNote(t *testing.T) {
 			t.Errorf("the note lacks %q:\n%s", part, body)
 		}
 	}
-	// The next round replaces what it said, and nobody else's words: who writes into the merge request can copy what marks the note.
+	// The next round replaces its own note only: other users can copy the marker.
 	l.line.Round, l.line.Outcome, l.line.Message = 4, v1alpha1.RoundPassed, "all objectives met"
 	l.comments = slices.Insert(l.comments, 1, comment{2, body, author{another}})
 	if a := l.tell(); a.Reason != "" {
@@ -235,7 +235,7 @@ func TestNoLineOfANoteIsAnOrderToGitLab(t *testing.T) {
 	}
 }
 
-// GitLab refuses to set a status to what it is while it is pending or running: then it says what it should.
+// GitLab refuses to set pending or running again; the status is then right already.
 func TestAStatusOfGitLabThatStandsIsNotSetAgain(t *testing.T) {
 	theirs := labStatus{9, "failed", ofLab, "", "", author{another}}
 	for what, tc := range map[string]struct {
@@ -328,7 +328,7 @@ func TestWhatGitLabRefuses(t *testing.T) {
 		},
 		"a merge request without a number": {
 			func(l *lab) { l.line.Noted[1].Value = "!7" },
-			`has the status of the commit and no comment: the value of pull is "!7". Let it be a merge request's number or none, and give it the pattern [1-9][0-9]*|none`,
+			`has the status of the commit but no comment: the value of pull is "!7". Use the number of a merge request, or none, with the pattern [1-9][0-9]*|none`,
 			0, true, 1,
 		},
 		"a merge request that is not there": {
@@ -400,7 +400,7 @@ func TestWhatGitLabAskedOneToWaitIsAskedByNoOther(t *testing.T) {
 		t.Errorf("the answer is %+v, %v", a, err)
 	}
 	l.sink.Name = "another"
-	const alone = "is paused: its rate limit is exceeded by another notification with the token of gitLab.secretRef"
+	const alone = "is paused: another notification exceeded the rate limit of the token in gitLab.secretRef"
 	if a, err := l.says(g); err != nil || a.Message != alone {
 		t.Errorf("the answer is %+v, %v", a, err)
 	}

@@ -4,60 +4,29 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
-	"net/netip"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/leader"
+	"loadstone.dev/loadstone/controllers/outbound"
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-const (
-	// patience is the time limit of a sink's answer, including DNS lookup.
-	patience = 10 * time.Second
-	// maxAnswer limits the read part of an answer, which is never shown.
-	maxAnswer = 4 << 10
-	// maxHeader limits the answer's header. Proxies in front of a sink may add much.
-	maxHeader = 64 << 10
-)
-
-// errOwn is a sink at a refused address.
-var errOwn = errors.New("its host resolves to a loopback, link-local or cloud metadata address, which is not allowed")
-
-// Way is the transport to sinks: no proxy, and no loopback, link-local or metadata addresses, whatever the host name.
-func Way() *http.Transport {
-	dialer := &net.Dialer{Timeout: patience, Control: func(_, address string, _ syscall.RawConn) error { return reachable(address) }}
-	return &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: patience, MaxResponseHeaderBytes: maxHeader, DisableKeepAlives: true}
-}
-
-// reachable refuses addresses where no sink may be.
-func reachable(address string) error {
-	to, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("reading an address: %w", err)
-	}
-	if !notify.Reachable(to.Addr()) {
-		return errOwn
-	}
-	return nil
-}
+// maxAnswer limits the read part of an answer, which is never shown.
+const maxAnswer = 4 << 10
 
 // Poster posts events. Only the status of an answer is shown, because the operator can reach hosts that users cannot. Redirects are not
 // followed, for the same reason. The only error is leader.ErrLost.
 func Poster(way http.RoundTripper) func(ctx context.Context, address string, event []byte) (notify.Answer, error) {
-	c := &http.Client{Transport: way, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c := outbound.Client(way)
 	return func(ctx context.Context, address string, event []byte) (notify.Answer, error) {
 		q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(event))
 		if err != nil {
@@ -71,7 +40,7 @@ func Poster(way http.RoundTripper) func(ctx context.Context, address string, eve
 			return notify.Answer{}, leader.ErrLost
 		}
 		if err != nil {
-			return notify.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "does not answer: " + cause(err)}, nil
+			return notify.Answer{Reason: v1alpha1.ReasonSinkUnavailable, Message: "does not answer: " + outbound.Cause(err)}, nil
 		}
 		_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer)) // Its status has said it all.
 		_ = answer.Body.Close()
@@ -82,7 +51,6 @@ func Poster(way http.RoundTripper) func(ctx context.Context, address string, eve
 	}
 }
 
-// refusal is the answer of a sink that did not accept an event.
 func refusal(answer *http.Response) notify.Answer {
 	says := strings.TrimSpace(fmt.Sprintf("answers %d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
 	a := notify.Answer{Reason: v1alpha1.ReasonSinkRefused, Message: says}
@@ -95,38 +63,6 @@ func refusal(answer *http.Response) notify.Answer {
 	return a
 }
 
-// cause is why a sink did not answer, in our own words. Go's errors contain addresses, which may hold tokens or change at each try, and parts
-// of what the sink sent.
-func cause(err error) string {
-	var timeout net.Error
-	var lookup *net.DNSError
-	var untrusted *tls.CertificateVerificationError
-	var noTLS tls.RecordHeaderError
-	var system *os.SyscallError
-	var network *net.OpError
-	switch {
-	case errors.Is(err, errOwn):
-		return errOwn.Error()
-	case errors.As(err, &lookup) && lookup.IsNotFound:
-		return "its host name does not exist"
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Sprintf("no answer within %.0f s", patience.Seconds())
-	case lookup != nil:
-		return "DNS lookup of its host failed"
-	case errors.As(err, &untrusted):
-		return "its certificate is not trusted, or is for another host"
-	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &noTLS):
-		return "its url starts with https://, but it does not support TLS"
-	case errors.As(err, &network) && errors.As(network.Err, &system):
-		return fmt.Sprintf("%s: %v", network.Op, system)
-	case network != nil:
-		return "the connection failed"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the connection was closed before an answer"
-	}
-	return "it did not send a valid HTTP answer"
-}
-
 // longestRest limits how long all sinks with one token are paused after a rate limit.
 const longestRest = time.Hour
 
@@ -137,7 +73,7 @@ func allowanceOf(at notify.Place, token string) allowance {
 	return sha256.Sum256([]byte(at.API + "\n" + token))
 }
 
-// rests are the pauses by allowance, after rate limits. They are lost at a restart.
+// They are lost at a restart.
 type rests struct {
 	mu    sync.Mutex
 	until map[allowance]time.Time
@@ -153,7 +89,7 @@ func (r *rests) refuses(a allowance, to notify.Forge, now time.Time) error {
 	}
 	return failure{notify.Answer{
 		Reason: v1alpha1.ReasonSinkRefused, After: left + time.Second, // The suite's status knows no parts of a second.
-		Message: "is paused: its rate limit is exceeded by another notification with the token of " + to.Kind + ".secretRef",
+		Message: "is paused: another notification exceeded the rate limit of the token in " + to.Kind + ".secretRef",
 	}}
 }
 

@@ -9,9 +9,9 @@ import (
 	"loadstone.dev/loadstone/internal/suite/notify"
 )
 
-// GitHub counts what is asked with a token, whoever asks: a sink that asks while another was told to wait makes all wait longer.
+// GitHub counts requests by token: a sink that ignores another sink's pause prolongs it for both.
 func TestWhatAskedOneSinkToWaitIsAskedByNoOtherOfTheToken(t *testing.T) {
-	const alone = "is paused: its rate limit is exceeded by another notification with the token of gitHub.secretRef"
+	const alone = "is paused: another notification exceeded the rate limit of the token in gitHub.secretRef"
 	h := newHubbub(t)
 	limits(http.StatusTooManyRequests, `{}`, "Retry-After", "90")(h)
 	now := noon

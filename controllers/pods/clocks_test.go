@@ -16,7 +16,7 @@ func TestAClockThatDiffersCutsNoPatienceShort(t *testing.T) {
 		// clock is that of the node or of the scheduler, less the API server's.
 		clock     time.Duration
 		scheduled corev1.ConditionStatus
-		// depends is true of a server whose dependency's start is told by the clock of its node.
+		// depends: the server's dependency started by its node's clock.
 		depends bool
 		want    time.Duration
 	}{

@@ -42,11 +42,10 @@ func (a Attempt) Fault() *conduct.Failure {
 	return nil
 }
 
-// lost is the infrastructure failure of a deleted, evicted or refused pod.
 func lost(a Attempt, p *corev1.Pod) *conduct.Failure {
 	switch {
 	case !p.DeletionTimestamp.IsZero():
-		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s was deleted by another client", p.Name)
+		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "another client deleted pod %s", p.Name)
 	case overfull(p):
 		return conduct.DiskFull(a.Work, Implementation(a.Work, p), a.filler(p), p.Status.Message)
 	case p.Status.Phase == corev1.PodFailed && p.Status.Reason != "":
@@ -98,7 +97,6 @@ func (a Attempt) filler(p *corev1.Pod) string {
 	return ""
 }
 
-// containers are the states of all containers, including the one that copies the agent.
 func containers(p *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
 }
@@ -160,7 +158,6 @@ func followed(p *corev1.Pod, dependency string) bool {
 	return slices.ContainsFunc(p.Status.ContainerStatuses, begun)
 }
 
-// dependency is the name of the dependency in a container; empty for others.
 func (a Attempt) dependency(p *corev1.Pod, container string) string {
 	for _, own := range a.processes(p) {
 		if own.Name == container {
@@ -220,7 +217,6 @@ func bySecrets(p *corev1.Pod, reason string) string {
 	return fmt.Sprintf(", or check that the pull Secrets %s in namespace %s exist and allow it", strings.Join(names, ", "), p.Namespace)
 }
 
-// field is the part of the spec that a user's container comes from.
 func (a Attempt) field(p *corev1.Pod, container string) string {
 	field := fmt.Sprintf("implementations[%s]", Implementation(a.Work, p).Name)
 	if name := a.dependency(p, container); name != "" {
@@ -247,7 +243,6 @@ func unstartable(a Attempt, p *corev1.Pod) *conduct.Failure {
 	return nil
 }
 
-// unconfigured is why the kubelet cannot set a container's variables or user.
 const unconfigured = "CreateContainerConfigError"
 
 // unmade reports whether a container waits because it could not be created or started.
@@ -255,12 +250,10 @@ func unmade(w *corev1.ContainerStateWaiting) bool {
 	return w != nil && slices.Contains([]string{unconfigured, "CreateContainerError", "RunContainerError"}, w.Reason)
 }
 
-// unstarted is the failure of a node that cannot start a container.
 func unstarted(p *corev1.Pod, name, said string) *conduct.Failure {
 	return conduct.TransientFailure(v1alpha1.ReasonPodLost, "node %s did not start container %s of pod %s: %s", p.Spec.NodeName, name, p.Name, said)
 }
 
-// misconfigured is the failure of a container that cannot be created from the spec.
 func misconfigured(a Attempt, p *corev1.Pod, name, image string, why corev1.ContainerStateWaiting) *conduct.Failure {
 	fields := "command"
 	if why.Reason == unconfigured {
@@ -285,7 +278,7 @@ func unschedulable(a Attempt, p *corev1.Pod) *conduct.Failure {
 			continue
 		}
 		if a.boundTo(p) != "" {
-			return nil // The run waits for its node: what it has measured there can be compared with nothing from elsewhere.
+			return nil // The run waits for its node, since its results are only comparable there.
 		}
 		return conduct.PermanentFailure(v1alpha1.ReasonUnschedulable, "pod %s was not scheduled within %s: %s: free CPUs, label nodes with %s, or raise spec.patienceSeconds", p.Name, a.scheduleDeadline(), c.Message, v1alpha1.LabelRole)
 	}

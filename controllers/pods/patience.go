@@ -24,7 +24,6 @@ var lacks = []string{"executable file not found", "no such file or directory", "
 // stumbles are temporary errors of kubelets and container runtimes.
 var stumbles = []string{"failed to sync", "deadline exceeded", "deadlineexceeded", "timed out", "failed to reserve", "code = unavailable"}
 
-// startDeadline is how long a container may fail to start with such a message.
 func (a Attempt) startDeadline(why corev1.ContainerStateWaiting) time.Duration {
 	switch said := why.Message; {
 	case stumbled(said):
@@ -47,7 +46,6 @@ func says(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
-// pullDeadline is how long an image pull may fail with such a message.
 func (a Attempt) pullDeadline(image, said string) time.Duration {
 	if refused(image, said) {
 		return PullDeadline

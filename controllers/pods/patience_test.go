@@ -17,7 +17,7 @@ func TestWhatMayComeBackIsWaitedForAsLongAsTheRunHasPatience(t *testing.T) {
 		said  string
 		since time.Duration
 		node  corev1.ConditionStatus
-		// fails is true if the wait is over, and awaits is what is waited for.
+		// fails is true if the wait is over. awaits names the condition.
 		fails  bool
 		awaits string
 	}{
@@ -51,7 +51,7 @@ func TestAContainerThatANodeCannotStartIsWaitedForUnlessItsImageLacksSomething(t
 	for name, tc := range map[string]struct {
 		reason, said string
 		since        time.Duration
-		// want is "" as long as the attempt goes on.
+		// want is "" while the attempt continues.
 		want string
 	}{
 		"an API server that is slow":           {"CreateContainerConfigError", "failed to sync secret cache: timed out waiting for the condition", patience - time.Second, ""},
@@ -70,7 +70,7 @@ func TestAContainerThatANodeCannotStartIsWaitedForUnlessItsImageLacksSomething(t
 		"a Secret that is not there":           {"CreateContainerConfigError", `secret "db" not found`, pods.ObjectDeadline, `ObjectMissing permanent: implementations[go].envFrom[0] names the Secret "db", which namespace "bench" does not have: create it there, or correct the name`},
 		"a Secret that the API server misses":  {"CreateContainerConfigError", `secrets "db" not found`, pods.ObjectDeadline, `ObjectMissing permanent: implementations[go].envFrom[0] names the Secret "db"`},
 		"a ConfigMap that has gone":            {"CreateContainerConfigError", `configmap "db" not found`, pods.ObjectDeadline, `ObjectMissing permanent: implementations[go].env[0].valueFrom names the ConfigMap "db"`},
-		"a key that is not there":              {"CreateContainerConfigError", "couldn't find key x in ConfigMap bench/db", pods.ObjectDeadline, `ObjectMissing permanent: implementations[go].env[0].valueFrom names the key "x", under which the ConfigMap "db" has no text: add it, or correct the key`},
+		"a key that is not there":              {"CreateContainerConfigError", "couldn't find key x in ConfigMap bench/db", pods.ObjectDeadline, `ObjectMissing permanent: implementations[go].env[0].valueFrom names the key "x", but the ConfigMap "db" has no text there: add it, or correct the key`},
 		"a Secret that nobody names":           {"CreateContainerConfigError", `secret "other" not found`, pods.ObjectDeadline, "ServerExited permanent: "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,12 +14,10 @@ import (
 
 // Attempt is one attempt at a trial, with its pods at one instant.
 type Attempt struct {
-	// Pods are the existing pods, in the order of the members.
 	Pods []*corev1.Pod
 	Work kind.Work
 	// Trials are the trials of the run. The first stored one binds the others to its nodes.
-	Trials conduct.Trials
-	// Follows is true for profiles, which follow the blocks: they are compared with nothing and need no particular node.
+	Trials  conduct.Trials
 	Follows bool
 	// Patience is spec.patienceSeconds.
 	Patience time.Duration
@@ -80,6 +78,7 @@ func (a Attempt) boundTo(p *corev1.Pod) string {
 	return fmt.Sprintf("node %s, where trial %s was measured: all trials of a run share their nodes", node, a.Trials.Binding().Name)
 }
 
+// Implementation returns the implementation of a pod by its member label; the first one if the pod has no server.
 func Implementation(work kind.Work, p *corev1.Pod) record.Implementation {
 	servers := work.Servers()
 	index, err := record.ServerIndex(p.Labels[v1alpha1.LabelMember])
@@ -112,7 +111,7 @@ func ContainerStart(p *corev1.Pod, name string) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// pullingSince is the latest time at which image pulls began: after the agent was copied, and after each dependency was ready.
+// pullingSince is when image pulls last began: after the agent was copied, and after each dependency was ready.
 func pullingSince(p *corev1.Pod) time.Time {
 	began := scheduledAt(p)
 	for _, c := range p.Status.InitContainerStatuses {

@@ -96,7 +96,7 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 		"a pod was just made": {change: func(a *pods.Attempt) {
 			server(a).Status, server(a).Spec.NodeName = corev1.PodStatus{}, ""
 		}},
-		"a pod is being deleted": {change: func(a *pods.Attempt) { generator(a).DeletionTimestamp = &metav1.Time{Time: noon} }, want: "PodLost transient: pod quick-000-go-1-g0 was deleted by another client"},
+		"a pod is being deleted": {change: func(a *pods.Attempt) { generator(a).DeletionTimestamp = &metav1.Time{Time: noon} }, want: "PodLost transient: another client deleted pod quick-000-go-1-g0"},
 		"a node refuses a pod": {change: func(a *pods.Attempt) {
 			server(a).Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "no CPUs"}
 		}, want: "PodLost transient: pod quick-000-go-1-s0: UnexpectedAdmissionError: no CPUs"},
@@ -267,7 +267,6 @@ func TestAPodRunsWhenAllOfItsContainersDo(t *testing.T) {
 	}
 }
 
-// depending gives the server of an attempt a database, of which something is known.
 func depending(state corev1.ContainerStatus) func(*pods.Attempt) {
 	return func(a *pods.Attempt) {
 		work := a.Work.(sweep.Sweep)
@@ -280,9 +279,9 @@ func depending(state corev1.ContainerStatus) func(*pods.Attempt) {
 // A kubelet names the volume that was overfull: whose it was is to be blamed.
 func TestWhoFillsADiskIsBlamed(t *testing.T) {
 	for name, tc := range map[string]struct{ said, want string }{
-		"the server":     {`Usage of EmptyDir volume "scratch-0" exceeds the limit "1Gi".`, "ServerExited permanent: implementations[go] was ended because it filled its disk: "},
-		"its dependency": {`Usage of EmptyDir volume "scratch-db-0" exceeds the limit "1Gi".`, "DependencyFailed permanent: implementations[go].dependencies[db] was ended because it filled its scratch"},
-		"one of them":    {"Pod ephemeral local storage usage exceeds the total limit of containers 2Gi.", "ServerExited permanent: implementations[go] was ended because it filled its disk, or its dependencies did"},
+		"the server":     {`Usage of EmptyDir volume "scratch-0" exceeds the limit "1Gi".`, "ServerExited permanent: implementations[go] was evicted because it filled its disk: "},
+		"its dependency": {`Usage of EmptyDir volume "scratch-db-0" exceeds the limit "1Gi".`, "DependencyFailed permanent: implementations[go].dependencies[db] was evicted because it filled its scratch"},
+		"one of them":    {"Pod ephemeral local storage usage exceeds the total limit of containers 2Gi.", "ServerExited permanent: implementations[go] was evicted because it filled its disk, or its dependencies did"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := attempt()
@@ -334,12 +333,12 @@ func TestADependencyThatEndsFailsItsTrialInASentence(t *testing.T) {
 		want  string
 	}{
 		"it runs":                               {state: corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}},
-		"it is not ready":                       {state: exit(137, "Error", "waiting for a disk", time.Minute), want: `DependencyFailed permanent: implementations[go].dependencies[db] was not ready on port 6379 within 60 s of its start (exit code 137, Error, last output: "waiting for a disk"): let it listen on all addresses, check its command, or give it longer with readiness.timeoutSeconds`},
-		"it ends at once":                       {state: exit(1, "Error", "no such option", time.Second), want: `DependencyFailed permanent: implementations[go].dependencies[db] exited before its server was started (exit code 1, Error, last output: "no such option"): check its command, env and files`},
-		"it ends after a minute, beside a pull": {state: exit(137, "Error", "", 3*time.Minute), want: "DependencyFailed permanent: implementations[go].dependencies[db] exited before its server was started"},
-		"it ends later":                         {state: exit(1, "Error", "oh", time.Hour), begun: true, want: `DependencyFailed permanent: implementations[go].dependencies[db] exited before its trial was over (exit code 1, Error, last output: "oh")`},
+		"it is not ready":                       {state: exit(137, "Error", "waiting for a disk", time.Minute), want: `DependencyFailed permanent: implementations[go].dependencies[db] was not ready on port 6379 within 60 s of its start (exit code 137, Error, last output: "waiting for a disk"): check its command and that it listens on all addresses, or raise readiness.timeoutSeconds`},
+		"it ends at once":                       {state: exit(1, "Error", "no such option", time.Second), want: `DependencyFailed permanent: implementations[go].dependencies[db] exited before its server started (exit code 1, Error, last output: "no such option"): check its command, env and files`},
+		"it ends after a minute, beside a pull": {state: exit(137, "Error", "", 3*time.Minute), want: "DependencyFailed permanent: implementations[go].dependencies[db] exited before its server started"},
+		"it ends later":                         {state: exit(1, "Error", "oh", time.Hour), begun: true, want: `DependencyFailed permanent: implementations[go].dependencies[db] exited before its trial ended (exit code 1, Error, last output: "oh")`},
 		"it is too large":                       {state: exit(137, "OOMKilled", "", time.Hour), begun: true, want: "DependencyFailed permanent: implementations[go].dependencies[db] was killed because it exceeded its memory of 64Mi: raise its memory"},
-		"somebody kills it":                     {state: exit(137, "Error", "", time.Hour), begun: true, want: "PodLost transient: implementations[go].dependencies[db] was killed by another process"},
+		"somebody kills it":                     {state: exit(137, "Error", "", time.Hour), begun: true, want: "PodLost transient: another process killed implementations[go].dependencies[db]"},
 		"its image is nowhere":                  {state: waiting("InvalidImageName", "no"), want: `ImagePull permanent: implementations[go].dependencies[db].image: "redis:7" cannot be pulled`},
 		"its Secret is nowhere":                 {state: waiting("CreateContainerConfigError", "no secret"), want: `DependencyFailed permanent: container dep-db with image "redis:7" cannot be started: no secret: check env, envFrom and user of implementations[go].dependencies[db]`},
 	} {

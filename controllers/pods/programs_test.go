@@ -163,7 +163,7 @@ func TestAFullDiskIsTheProgramsIfTheProgramFilledIt(t *testing.T) {
 		a.Pods[0].Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: message}
 		want := "PodLost transient: pod parsers-000-old-1-s0: Evicted: "
 		if own {
-			want = "ProgramFailed permanent: implementations[old] was ended because it filled its disk: write or print less, or raise the size of its scratch: "
+			want = "ProgramFailed permanent: implementations[old] was evicted because it filled its disk: write or print less, or raise the size of its scratch: "
 		}
 		if got := describe(a.Fault()); got != want+strings.TrimSpace(message) && got != want+message {
 			t.Errorf("%q gives %q", message, got)

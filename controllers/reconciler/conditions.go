@@ -15,8 +15,8 @@ import (
 // MaxMessage limits condition messages, which may quote a server's last output.
 const MaxMessage = 1024
 
-// ownEnd matches the local address in Go's network errors, such as "10.0.0.1:43210->". Its port changes at each try: the changing message
-// would be written each time and trigger the next try at once.
+// ownEnd matches the local address in Go's network errors, such as "10.0.0.1:43210->". Its port changes at each try. A changing message would be
+// written each time, and trigger the next try at once.
 var ownEnd = regexp.MustCompile(`\S+:\d+->`)
 
 // Conditions collects the conditions of one pass.

@@ -32,6 +32,15 @@ func TestTheTransitionTimeOfAConditionMovesWithItsStatusOnly(t *testing.T) {
 	}
 }
 
+// Messages quote servers and agents, and terminals show them.
+func TestMessageHasNoTerminalControls(t *testing.T) {
+	c := NewConditions(nil, 1, time.Time{})
+	c.Set("X", metav1.ConditionFalse, "Y", "\x1b]0;PWNED\a\x1b[2Jfaster")
+	if got, want := c.Sorted()[0].Message, `\x1b]0;PWNED\a\x1b[2Jfaster`; got != want {
+		t.Errorf("it is %q, want %q", got, want)
+	}
+}
+
 func TestAMessageIsBounded(t *testing.T) {
 	c := NewConditions(nil, 1, time.Time{})
 	c.Set("X", metav1.ConditionFalse, "Y", strings.Repeat("é", 5000))

@@ -1,3 +1,2 @@
-// Package reconciler drives a reconciler through the phases of one pass, whatever the object is. It turns what the phases saw into
-// conditions, and writes the status once.
+// Package reconciler runs the phases of one pass over an object, turns the observations into conditions, and writes the status once.
 package reconciler

@@ -15,7 +15,6 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// afterConflict is the delay after a pass on stale data: the cache catches up soon.
 const afterConflict = 40 * time.Millisecond
 
 // Step is the result of a phase: Stop ends the pass, After requests another one (0: on the next change).
@@ -36,6 +35,20 @@ func Again(after time.Duration) Step { return Step{Stop: true, After: max(after,
 
 // Phase is one step of a pass. Each observes the world again, so that a pass can start anywhere.
 type Phase[S any] func(context.Context, S) (Step, error)
+
+// Within gives phases one deadline for all that they read and write. The status is written after it.
+func Within[S any](limit time.Duration, phases ...Phase[S]) Phase[S] {
+	return func(ctx context.Context, s S) (Step, error) {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		for _, phase := range phases {
+			if next, err := phase(ctx, s); next.Stop || err != nil {
+				return next, err
+			}
+		}
+		return GoOn, nil
+	}
+}
 
 // Scope is the knowledge of one pass over an object.
 type Scope[O client.Object] interface {
@@ -60,7 +73,6 @@ func Drive[O client.Object, S Scope[O]](ctx context.Context, c client.Client, s 
 			if apierrors.IsConflict(err) {
 				return ctrl.Result{RequeueAfter: afterConflict}, nil
 			}
-			// It is tried again, later and later.
 			trouble = err
 			s.Hindered(err)
 			break

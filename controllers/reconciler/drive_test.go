@@ -33,7 +33,6 @@ func (s *scope) States() (before, after *corev1.Pod) {
 	return s.pod, after
 }
 
-// ends is a phase that notes that it was gone through, and ends as it is told.
 func ends(name string, next Step, err error) Phase[*scope] {
 	return func(_ context.Context, s *scope) (Step, error) {
 		s.went = append(s.went, name)
@@ -41,7 +40,7 @@ func ends(name string, next Step, err error) Phase[*scope] {
 	}
 }
 
-// count panics on a map that nobody has made.
+// count panics on a nil map.
 func count(plan map[string]int) { plan["x"]++ }
 
 func TestAPassGoesThroughItsPhasesAsFarAsTheyLead(t *testing.T) {

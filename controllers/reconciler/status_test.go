@@ -38,7 +38,7 @@ func said(t *testing.T, c client.Client) string {
 	return pod.Status.Message
 }
 
-// What somebody else has written since the pass began is not overwritten: the pass is done again, over the new.
+// A concurrent write is kept: the pass is repeated over it.
 func TestAStatusThatFollowsFromSomethingOldIsNotWritten(t *testing.T) {
 	c, s := observed(t, interceptor.Funcs{})
 	newer := s.pod.DeepCopy()

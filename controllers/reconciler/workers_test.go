@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// However many passes have failed, the next one comes soon, since nobody tells of an API server that is well again.
+// However many passes failed, the next one comes soon: no event reports that the API server recovered.
 func TestAnObjectIsNotLeftAloneForLong(t *testing.T) {
 	limits := Workers(1).RateLimiter
 	object := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "bench", Name: "a"}}

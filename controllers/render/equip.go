@@ -22,7 +22,6 @@ func Scratch(p kind.Process, place int) string {
 	return ScratchVolume + ofDependency(p) + strconv.Itoa(place)
 }
 
-// ofDependency is the volume name part of a dependency; empty for other processes.
 func ofDependency(p kind.Process) string {
 	if p.Dependency == "" {
 		return ""
@@ -53,7 +52,7 @@ func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
 	}
 	for i, s := range own.Scratch {
 		size := resource.NewQuantity(s.Bytes, resource.BinarySI)
-		// What is written there counts against the sum of the containers' limits, too.
+		// Files written there count against the sum of the containers' limits, too.
 		disk := c.Resources.Limits[corev1.ResourceEphemeralStorage]
 		disk.Add(*size)
 		c.Resources.Limits[corev1.ResourceEphemeralStorage] = disk
@@ -63,7 +62,7 @@ func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
 		amount := *resource.NewQuantity(r.Amount, resource.BinarySI)
 		c.Resources.Requests[corev1.ResourceName(r.Name)], c.Resources.Limits[corev1.ResourceName(r.Name)] = amount, amount
 		if r.Huge() {
-			// What is made in there is pages, for those that ask for them by a file; a mapping without a file needs none.
+			// Huge pages in files are for programs that open them there; anonymous mappings need no file.
 			medium := corev1.StorageMediumHugePagesPrefix + corev1.StorageMedium(strings.TrimPrefix(r.Name, record.HugePages))
 			mount(pod, c, ofDependency(p)+strings.ToLower(r.Name), plan.HugePagesFolder+r.Name, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium}})
 		}

@@ -65,7 +65,7 @@ func TestGoldenPodOfAServerThatAsksForMuch(t *testing.T) {
 	golden(t, "equipped.yaml", equipped(t))
 }
 
-// depending gives a server a database of another user and with settings of its own, and a cache after it.
+// depending gives a server a database with another user and separate settings, then a cache.
 func depending(i *v1alpha1.Implementation) {
 	postgres, fraction, size := int64(999), resource.MustParse("300m"), resource.MustParse("64Mi")
 	i.Dependencies = []v1alpha1.Dependency{
@@ -88,7 +88,7 @@ func TestGoldenPodOfAServerWithDependencies(t *testing.T) {
 	golden(t, "dependencies.yaml", equipped(t, depending))
 }
 
-// Whatever stands beside a server, the kubelet gives CPUs of its own only in a pod whose containers all ask for what they are limited to.
+// With sidecars, the kubelet still pins a server only if every container's requests equal its limits.
 func TestAServerWithDependenciesKeepsItsOwnCPUs(t *testing.T) {
 	pod := equipped(t, depending)
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {

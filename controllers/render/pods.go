@@ -25,13 +25,12 @@ import (
 )
 
 const (
-	// dataDir is where agents keep files until they are uploaded.
 	dataDir = "/var/lib/loadstone"
 	// Bringer is the init container that copies the agent into a program's pod. Its requests are as small as the collector's.
 	Bringer         = "bring"
 	bringerMilliCPU = 200
 	bringerMemory   = 64 << 20
-	// ExchangeVolume is shared by a program, its parent and its collector; exchangeDir is its mount path, and agentFile the agent in it.
+	// A program, its parent and its collector share ExchangeVolume; exchangeDir is its mount path, and agentFile the agent in it.
 	ExchangeVolume = "loadstone"
 	exchangeDir    = "/loadstone"
 	agentFile      = "loadstone-agent"
@@ -43,8 +42,7 @@ const (
 
 // PodOptions are the inputs of pods besides the trial.
 type PodOptions struct {
-	AgentImage string
-	// ToolboxImage holds the agent and the profilers.
+	AgentImage   string
 	ToolboxImage string
 	// PullSecrets are the common pull Secrets of all pods, in addition to the implementation's.
 	PullSecrets []string
@@ -52,10 +50,8 @@ type PodOptions struct {
 	Key     ed25519.PublicKey
 	RunUID  string
 	Attempt int32
-	// Nodes are the cluster's nodes, for the choice of node labels.
-	Nodes []plan.Node
-	// Bound are the run's nodes by member; empty until a trial is stored.
-	Bound map[string]string
+	Nodes   []plan.Node
+	Bound   map[string]string
 	// LargestServer is the largest request of the run's servers on one node.
 	LargestServer plan.Demand
 	// Patience is spec.patienceSeconds, for image pulls.
@@ -141,7 +137,7 @@ func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) c
 		c.Ports = []corev1.ContainerPort{{ContainerPort: p.Port, Protocol: corev1.ProtocolTCP}}
 	}
 	c.Resources = equal(p.MilliCPU, *resource.NewQuantity(p.MemoryBytes, resource.BinarySI))
-	// Nothing is asked for: not every node counts its disk.
+	// No request: not every node accounts for its disk.
 	c.Resources.Requests[corev1.ResourceEphemeralStorage] = resource.Quantity{Format: resource.BinarySI}
 	c.Resources.Limits[corev1.ResourceEphemeralStorage] = *resource.NewQuantity(diskBytes, resource.BinarySI)
 	if p.CPU == kind.Unlimited {
@@ -158,7 +154,7 @@ func sidecar(c *corev1.Container, p kind.Process) {
 		return
 	}
 	ready, port := p.Container.Readiness, intstr.FromInt32(p.Port)
-	// The first is asked at once, and the last when the time is over.
+	// The first probe is at once, the last one at the end of the time limit.
 	c.StartupProbe = &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 1, SuccessThreshold: 1, FailureThreshold: ready.Seconds + 1}
 	if ready.Path != "" {
 		c.StartupProbe.HTTPGet = &corev1.HTTPGetAction{Path: ready.Path, Port: port, Scheme: corev1.URISchemeHTTP}
@@ -179,7 +175,7 @@ func bringer(o PodOptions, toolbox bool) corev1.Container {
 		Name: Bringer, Image: image, Args: args, ImagePullPolicy: corev1.PullIfNotPresent,
 		VolumeMounts:    []corev1.VolumeMount{{Name: ExchangeVolume, MountPath: exchangeDir}},
 		SecurityContext: restricted(true), TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		// A pod is pinned only if every container asks for what it is limited to.
+		// Pinning needs requests equal to limits in every container.
 		Resources: equal(bringerMilliCPU, *resource.NewQuantity(bringerMemory, resource.BinarySI)),
 	}
 }
@@ -220,7 +216,7 @@ func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member
 				v1alpha1.LabelAttempt: strconv.Itoa(int(o.Attempt)), v1alpha1.LabelRole: role, v1alpha1.LabelMember: member,
 				"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": role,
 			},
-			// A pod that is moved costs its trial: autoscalers leave it where it is.
+			// Moving the pod would cost its trial, so autoscalers must leave it.
 			Annotations: map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1alpha1.GroupVersion.String(), Kind: "Trial", Name: t.Name, UID: t.UID,
@@ -301,7 +297,7 @@ func bind(pod *corev1.Pod, nodes ...string) {
 	pod.Spec.NodeSelector = nil
 	var terms []corev1.NodeSelectorTerm
 	for _, name := range nodes {
-		// By the node's own name: its hostname label may be another. A field takes one value.
+		// By the node's own name: its hostname label may be another.
 		terms = append(terms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
 			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{name},
 		}}})
@@ -312,8 +308,8 @@ func bind(pod *corev1.Pod, nodes ...string) {
 	pod.Spec.Affinity.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}
 }
 
-// roomy are the server nodes that fit the run's largest server, if some do not: the run is bound to the first trial's node, which may have a
-// smaller server.
+// roomy are the server nodes that fit the run's largest server, if some do not: all trials use the node of the first one, whose server may be
+// smaller.
 func roomy(o PodOptions) []string {
 	selector := plan.Selector(o.Nodes, v1alpha1.RoleServer)
 	var fit []string

@@ -60,7 +60,7 @@ func TestGoldenObjectsOfProfiles(t *testing.T) {
 	golden(t, "profile-workflow.yaml", followingWorkflow(t))
 }
 
-// The profilers come from an image of their own, to where the monitor says that they are; the server's image stays as it is.
+// The profilers come from a separate image, mounted where the monitor expects them; the server's image is unchanged.
 func TestTheProfilersAreBroughtBesideTheAgent(t *testing.T) {
 	pod := profilePod(t, 1)
 	bring, server, monitor := pod.Spec.InitContainers[0], pod.Spec.Containers[0], pod.Spec.Containers[1]
@@ -83,7 +83,7 @@ func TestOnlyProfilesNeedTheToolbox(t *testing.T) {
 	}
 }
 
-// Its neighbours are told apart by what they ask for: the pod of a profile is Guaranteed, and only its server owns CPUs.
+// The pod of a profile is Guaranteed, and only its server has exclusive CPUs.
 func TestAServerUnderAProfilerAloneOwnsItsCPUs(t *testing.T) {
 	for place, cpus := range []int64{1, 2, 2} {
 		pod := profilePod(t, place)
@@ -112,7 +112,7 @@ func TestThePodOfAProfileOutlivesItsLimit(t *testing.T) {
 	}
 }
 
-// Every part of a run has a workflow of its own name, and a step of it waits as long as its longest trial may take.
+// Every part of a run has a separate workflow name, and its steps allow for the longest trial.
 func TestWhatFollowsHasAWorkflowOfItsOwn(t *testing.T) {
 	names := map[string]bool{}
 	for _, part := range []plan.Part{{}, {Repeat: 1}, {Repeat: 2}, {Following: true}} {

@@ -16,7 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// programPlan is that of a run of two programs that measure themselves, the first of which needs more CPUs.
+// programPlan is a run of two self-measuring programs; the first needs more CPUs.
 func programPlan(t *testing.T) plan.Plan {
 	t.Helper()
 	p, err := plan.Compile(v1alpha1.BenchmarkRunSpec{
@@ -33,7 +33,6 @@ func programPlan(t *testing.T) plan.Plan {
 	return p
 }
 
-// programs is a trial of the first program, and what it does.
 func programs(t *testing.T) (*v1alpha1.Trial, kind.Work) {
 	t.Helper()
 	p := programPlan(t)
@@ -41,7 +40,7 @@ func programs(t *testing.T) (*v1alpha1.Trial, kind.Work) {
 	return trialNamed(line.Name), kinds.Planned(p.Plan, line)
 }
 
-// programPod is the pod of a program, with changes to what is known of the cluster.
+// programPod is a program's pod, with changes to the cluster's facts.
 func programPod(t *testing.T, changes ...func(*PodOptions)) *corev1.Pod {
 	t.Helper()
 	tr, work := programs(t)
@@ -60,8 +59,8 @@ func TestGoldenPodOfAProgram(t *testing.T) {
 	golden(t, "program.yaml", programPod(t))
 }
 
-// A pod is Guaranteed, and its CPUs are its own, only if every container, those that begin before it among them, asks for exactly what it is
-// limited to. An init container that asked for whole CPUs would be given some of them.
+// A pod is Guaranteed, with exclusive CPUs, only if requests equal limits in every container, init containers included. An init container with whole
+// CPUs would get some of them.
 func TestAProgramAloneOwnsItsCPUs(t *testing.T) {
 	pod := programPod(t)
 	all := slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers)
@@ -81,7 +80,7 @@ func TestAProgramAloneOwnsItsCPUs(t *testing.T) {
 	}
 }
 
-// What a plan was reckoned to need is what the scheduler is asked for: a run that fits is not left waiting, and one that does not is refused.
+// The pods request what the plan computed: a run that fits is scheduled, one that does not is refused.
 func TestThePodOfAProgramAsksForWhatItsPlanHasReckoned(t *testing.T) {
 	var asked int64
 	for _, c := range programPod(t).Spec.Containers {
@@ -95,7 +94,7 @@ func TestThePodOfAProgramAsksForWhatItsPlanHasReckoned(t *testing.T) {
 	}
 }
 
-// A program's image has nothing of Loadstone's: what is started in it must have been brought, to where it is started from.
+// A program's image lacks Loadstone's files, so they must be copied to where they run.
 func TestTheAgentIsBroughtWhereTheProgramIsLaunchedFrom(t *testing.T) {
 	pod := programPod(t)
 	bring, program, collector := pod.Spec.InitContainers[0], pod.Spec.Containers[0], pod.Spec.Containers[1]

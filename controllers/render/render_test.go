@@ -105,13 +105,13 @@ func TestGoldenObjects(t *testing.T) {
 	golden(t, "generator.yaml", member(t, trial(t, p), record.MemberGenerator(0), options()))
 }
 
-// classOf are the resources from which the class of a pod follows: its CPUs and its memory.
+// classOf returns the CPUs and memory that decide a pod's QoS class.
 func classOf(list corev1.ResourceList) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: list[corev1.ResourceCPU], corev1.ResourceMemory: list[corev1.ResourceMemory]}
 }
 
-// A container whose requests differ from its limits makes its pod Burstable, and the pinning of the others is lost in silence;
-// a sidecar with whole CPUs would take one exclusively.
+// One container with unequal requests and limits makes the pod Burstable, and pinning silently stops. A sidecar with whole CPUs would take one
+// exclusively.
 func TestMeasuredPodsAreGuaranteedAndOnlyTheMeasuredContainerHasWholeCPUs(t *testing.T) {
 	p := compiled(t)
 	for _, pod := range []*corev1.Pod{member(t, trial(t, p), record.MemberServer(0), options()), member(t, trial(t, p), record.MemberGenerator(0), options())} {

@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// Trial points to a line of the run's plan. It is held until its workflow step. Its labels are for users.
+// Trial points to a line of the run's plan. It is held until its workflow step.
 func Trial(run *v1alpha1.BenchmarkRun, line record.PlannedTrial) *v1alpha1.Trial {
 	t := &v1alpha1.Trial{ObjectMeta: owned(run, line.Name), Spec: v1alpha1.TrialSpec{
 		RunName: run.Name, Index: &line.Index, Block: line.Block, Start: v1alpha1.StartHeld,

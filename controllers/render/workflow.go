@@ -23,14 +23,11 @@ const TokensSecret = "loadstone-run-tokens"
 type WorkflowOptions struct {
 	// Namespace is the operator's namespace: workflow, agent pod and token are kept apart from measured pods.
 	Namespace string
-	// Part is the workflow's part of the run.
-	Part plan.Part
+	Part      plan.Part
 	// Run identifies the run.
 	RunNamespace, RunName, RunUID string
-	// Service is the URL of the trial endpoint, such as "http://loadstone.loadstone-system.svc:8090".
-	Service string
-	// ServiceAccount is the account of Argo's agent pod.
-	ServiceAccount string
+	Service                       string
+	ServiceAccount                string
 	// InstanceID selects the Argo controller; empty for one without an instanceID.
 	InstanceID string
 }
@@ -81,7 +78,6 @@ func Workflow(p plan.Plan, o WorkflowOptions) *unstructured.Unstructured {
 	return w
 }
 
-// stepName is what Argo shows: the trial's position and what it measures.
 func stepName(t record.PlannedTrial) string {
 	if t.Follows() {
 		return fmt.Sprintf("t%03d-%s-%s", t.Index, t.Item, strings.Join(t.Servers, "-"))

@@ -40,8 +40,8 @@ func (h *hook) shows(authorization, suite, body string) (*http.Response, string)
 	return answer, strings.TrimSpace(string(text))
 }
 
-// asks asks for the round of an image until the answer has a status, since the API server learns of rights a moment after they are given, and refuses
-// who comes while the suite is written. It returns what the request has come to.
+// asks requests a round for an image until the answer has a status: rights take effect late, and writes to the suite conflict. It returns the
+// request's state.
 func (h *hook) asks(image string, status int) webhook.Round {
 	h.t.Helper()
 	for deadline := time.Now().Add(testbed.Patience); ; time.Sleep(time.Second) {
@@ -81,7 +81,7 @@ func endedAs(round int32, outcome v1alpha1.RoundOutcome) func(*v1alpha1.Benchmar
 	}
 }
 
-// Who cannot sign asks with a token, again and again: the first time a round is asked for, and then it is told what has become of it.
+// Clients that cannot sign repeat a request with a token: the first one starts a round, the others return its state.
 func TestWhoAsksAgainAndAgainGetsOneRound(t *testing.T) {
 	h := newHook(t)
 	h.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10))

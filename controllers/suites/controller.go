@@ -30,11 +30,9 @@ type Reconciler struct {
 	// Live reads from the API server where the cache could be stale.
 	Live     client.Reader
 	Recorder events.EventRecorder
-	// Registry returns the digest of an image's tag, with the credentials of a keychain.
 	Registry func(ctx context.Context, image string, keys authn.Keychain) suite.Resolution
-	// Reports is the store of the rounds' reports.
-	Reports artifact.Runs
-	Now     func() time.Time
+	Reports  artifact.Runs
+	Now      func() time.Time
 
 	answers  answers
 	silences silences

@@ -31,7 +31,7 @@ func deniesTheWebhook(ctx context.Context, c client.WithWatch, o client.Object, 
 	return c.Create(ctx, o, how...)
 }
 
-// A round by hand that begins in the place of one that is denied is made: a request that the status calls answered is asked no more.
+// A manual round that replaces a denied one is created: an answered request is not repeated.
 func TestWhatTakesThePlaceOfADeniedRoundIsMade(t *testing.T) {
 	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f", Generation: 1}}
 	s.Spec.Parameters = []v1alpha1.Parameter{{Name: "image", Default: "shop/checkout:main"}}

@@ -22,7 +22,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// forgeToken is what GitHub is shown, and nobody else.
+// forgeToken is for GitHub only.
 const forgeToken = "ghs_of_the_namespace"
 
 // repository gives the suite of the test a repository of GitHub.
@@ -58,7 +58,7 @@ func (w *world) serves(forge http.Handler) string {
 	return strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 }
 
-// endsWithReports ends the round that goes on, with reports as the operator makes them.
+// endsWithReports ends the current round, with reports like the operator's.
 func (w *world) endsWithReports(store *counted, status metav1.ConditionStatus, reason, message string) {
 	w.t.Helper()
 	table, err := analysis.Analyse(recordtest.Round(1, 1))
@@ -138,7 +138,7 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	}
 	wantInGitLab(t, gitLab, "loadstone/"+w.namespace+"/checkout/lab", first, second)
 
-	// A revert has the inputs of the first round: no other begins, and its commit is told of that one.
+	// A revert has the first round's inputs: no round begins, and its commit gets that round's status.
 	w.parameters[0].Default = third
 	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(fixed, 10))
 	s = w.await("that GitHub and GitLab are told of the third", func(s *v1alpha1.BenchmarkSuite) bool {
@@ -159,7 +159,7 @@ func TestACommitAndItsPullRequestAreToldOfRounds(t *testing.T) {
 	w.wantNoToken(s)
 }
 
-// wantInGitLab wants GitLab to show two rounds, of which the first was missed and the second passed.
+// wantInGitLab expects two rounds in GitLab: a missed one and a passed one.
 func wantInGitLab(t *testing.T, g *testbed.GitLab, of, first, second string) {
 	t.Helper()
 	statuses, notes := g.Seen()

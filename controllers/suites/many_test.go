@@ -26,7 +26,7 @@ import (
 const manySuites = "LOADSTONE_TEST_SUITES"
 
 const (
-	// manyMinutes is how many minutes are looked at, in each of which all suites have a scheduled time, and manyMegabytes what their reconcilers may need.
+	// manyMinutes is the simulated time, with a scheduled time of every suite each minute; manyMegabytes bounds the reconcilers' memory.
 	manyMinutes, manyMegabytes = 3, 150
 )
 

@@ -21,9 +21,7 @@ import (
 type scope struct {
 	facts    suite.Facts
 	decision suite.Decision
-	// done is true when the decision was carried out, so its status is valid.
-	done bool
-	// hindered is the error that prevented it.
+	done     bool
 	hindered error
 }
 
@@ -44,7 +42,6 @@ func (s *scope) States() (before, after *v1alpha1.BenchmarkSuite) {
 	return s.facts.Suite, after
 }
 
-// owned are the runs of a suite that are not being deleted.
 func owned(ctx context.Context, c client.Reader, s *v1alpha1.BenchmarkSuite) ([]v1alpha1.BenchmarkRun, error) {
 	var list v1alpha1.BenchmarkRunList
 	if err := c.List(ctx, &list, client.InNamespace(s.Namespace), client.MatchingLabels{v1alpha1.LabelSuiteUID: string(s.UID)}); err != nil {
@@ -123,7 +120,7 @@ func (r *Reconciler) read(ctx context.Context, s *scope) (reconciler.Step, error
 		return reconciler.GoOn, nil
 	}
 	defer r.reading.Unlock()
-	// A cache that does not know yet what the pass before has written would have everything read again.
+	// A stale cache would cause everything to be read again.
 	var now v1alpha1.BenchmarkSuite
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(s.facts.Suite), &now); err != nil {
 		return reconciler.Halt, fmt.Errorf("reading BenchmarkSuite %s: %w", s.facts.Suite.Name, err)
@@ -133,13 +130,12 @@ func (r *Reconciler) read(ctx context.Context, s *scope) (reconciler.Step, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, suite.StoreDeadline)
 	defer cancel()
-	h, err := rounds.History(ctx, r.Reports, s.facts.Suite.Name, asked.Measured)
+	h, err := rounds.History(ctx, r.Reports, s.facts.Suite, asked.Measured)
 	s.facts.Reading, s.facts.Now = &suite.Reading{Round: asked.Round, History: h, Away: away(err)}, r.Now() // Reading takes its time.
 	s.decision = suite.Decide(s.facts)
 	return reconciler.GoOn, nil
 }
 
-// away is why the store did not return something; nil if it did.
 func away(err error) *suite.Problem {
 	switch {
 	case err == nil:
@@ -153,7 +149,7 @@ func away(err error) *suite.Problem {
 // mostDenials is the maximum number of denied decisions per pass: a round of the suite itself, and one of the webhook.
 const mostDenials = 2
 
-// act carries the decision out. If the API server denies it, what else may start is decided again.
+// act carries the decision out. If the API server denies it, it decides again without that.
 func (r *Reconciler) act(ctx context.Context, s *scope) (reconciler.Step, error) {
 	refused, err := r.carryOut(ctx, s)
 	for range mostDenials {
@@ -179,7 +175,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope) (reconciler.Step, error)
 	return reconciler.Again(s.decision.After), nil
 }
 
-// carryOut deletes and creates runs. It returns true if the API server denies one; the facts then contain it.
+// It returns true if the API server denies one; the facts then contain it.
 func (r *Reconciler) carryOut(ctx context.Context, s *scope) (bool, error) {
 	for i := range s.decision.Delete {
 		run := &s.decision.Delete[i]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -19,33 +20,45 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/outbound"
 	"loadstone.dev/loadstone/internal/suite"
 )
 
 // wayIn is the advice for missing or wrong registry credentials.
 const wayIn = ": add the pull Secret to imagePullSecrets and let the operator read it, use a digest in the image name, or set triggers.change.images to AsWritten"
 
-// AskRegistry asks a registry for the digest of a tag, with the credentials of a keychain.
-func AskRegistry(ctx context.Context, image string, keys authn.Keychain) suite.Resolution {
-	ref, err := name.ParseReference(image)
-	if err != nil {
-		return suite.Resolution{Reason: v1alpha1.ReasonImageNotFound, Message: err.Error()}
-	}
-	head, err := remote.Head(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(keys))
-	if err == nil {
+// Registries returns a function that asks a registry for the digest of a tag, with the credentials of a keychain. Redirects are followed, since
+// public registries use them: way must check each address.
+func Registries(way http.RoundTripper) func(ctx context.Context, image string, keys authn.Keychain) suite.Resolution {
+	return func(ctx context.Context, image string, keys authn.Keychain) suite.Resolution {
+		ref, err := name.ParseReference(image)
+		if err != nil {
+			return suite.Resolution{Reason: v1alpha1.ReasonImageNotFound, Message: err.Error()}
+		}
+		head, err := remote.Head(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(keys), remote.WithTransport(way))
+		if err != nil {
+			return unresolved(ref, err)
+		}
 		return suite.Resolution{Digest: head.Digest.String()}
+	}
+}
+
+// unresolved explains why a registry did not return a digest. The answer's text is not shown.
+func unresolved(image name.Reference, err error) suite.Resolution {
+	host := image.Context().RegistryStr()
+	unavailable := func(format string, args ...any) suite.Resolution {
+		return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf(format, args...)}
 	}
 	var said *transport.Error
 	switch errors.As(err, &said); {
 	case said == nil:
-		return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf("asking for the digest of %s: %v", image, err)}
+		return unavailable("asking for the digest of %s: %s", image, outbound.Cause(err))
 	case said.StatusCode == http.StatusNotFound:
-		return suite.Resolution{Reason: v1alpha1.ReasonImageNotFound, Message: fmt.Sprintf("%s does not have %s", ref.Context().RegistryStr(), image)}
+		return suite.Resolution{Reason: v1alpha1.ReasonImageNotFound, Message: fmt.Sprintf("%s does not have %s", host, image)}
 	case said.StatusCode == http.StatusUnauthorized, said.StatusCode == http.StatusForbidden:
-		return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf(
-			"%s denies the operator access to %s%s", ref.Context().RegistryStr(), image, wayIn)}
+		return unavailable("%s denies the operator access to %s%s", host, image, wayIn)
 	}
-	return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf("asking for the digest of %s: %s answers %d", image, ref.Context().RegistryStr(), said.StatusCode)}
+	return unavailable("asking for the digest of %s: %s answers %d", image, host, said.StatusCode)
 }
 
 // answers caches the registries' answers. A restarted operator asks again.
@@ -54,7 +67,6 @@ type answers struct {
 	bySuite map[types.NamespacedName]answer
 }
 
-// answer is the registries' answers for a suite, and when to ask again.
 type answer struct {
 	asked  question
 	images map[string]suite.Resolution
@@ -95,12 +107,12 @@ func (a *answers) of(ctx context.Context, s *v1alpha1.BenchmarkSuite, runs []v1a
 	if a.bySuite == nil {
 		a.bySuite = map[types.NamespacedName]answer{}
 	}
-	// The pass that comes when they are to be asked again comes a moment later, and not before.
+	maps.DeleteFunc(a.bySuite, func(_ types.NamespacedName, old answer) bool { return !now.Before(old.until) }) // Of a deleted suite, or asked again.
+	// The next pass comes slightly after the images must be asked again.
 	a.bySuite[key] = answer{asked: asked, images: images, until: now.Add(valid)}
 	return images
 }
 
-// ask asks for all images of a suite in parallel, with its pull Secrets.
 func (r *Reconciler) ask(ctx context.Context, s *v1alpha1.BenchmarkSuite, images []string) map[string]suite.Resolution {
 	if len(images) == 0 {
 		return nil
@@ -110,7 +122,7 @@ func (r *Reconciler) ask(ctx context.Context, s *v1alpha1.BenchmarkSuite, images
 	var all sync.WaitGroup
 	for i, image := range images {
 		all.Go(func() {
-			for _, key := range keys { // As a kubelet does: several Secrets may have a password for one registry, of which one is good for the image.
+			for _, key := range keys { // Like a kubelet: of several Secrets for one registry, only one may be valid for the image.
 				if said[i] = r.silences.ask(ctx, image, key, r.Now, r.Registry); said[i].Digest != "" {
 					return
 				}
@@ -143,7 +155,7 @@ func (r *Reconciler) keychains(ctx context.Context, s *v1alpha1.BenchmarkSuite) 
 			continue
 		}
 		key, err := kubernetes.NewFromPullSecrets(ctx, []corev1.Secret{secret})
-		if err != nil { // It may quote what is in the Secret.
+		if err != nil { // It may quote the Secret.
 			problems = append(problems, fmt.Sprintf("the Secret %s is not a valid docker config", name))
 			continue
 		}

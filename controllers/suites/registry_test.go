@@ -2,9 +2,12 @@ package suites
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/outbound"
 	"loadstone.dev/loadstone/internal/suite"
 )
 
@@ -33,7 +37,7 @@ func TestWhatARegistrySays(t *testing.T) {
 		"nobody is there":            {"127.0.0.1:1/a:1", v1alpha1.ReasonRegistryUnavailable, "refused"},
 		"that is no image":           {"A:1", v1alpha1.ReasonImageNotFound, "could not parse"},
 	} {
-		got := AskRegistry(t.Context(), tc.image, authn.NewMultiKeychain())
+		got := Registries(http.DefaultTransport)(t.Context(), tc.image, authn.NewMultiKeychain())
 		if got.Digest != "" || got.Reason != tc.reason || !strings.Contains(got.Message, tc.said) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -74,5 +78,62 @@ func TestARegistryIsAskedAsOftenAsItIsNeeded(t *testing.T) {
 		if said["a:1"] != answer || (asked > before) != step.asks {
 			t.Errorf("%s: it was asked %d times, and said %+v", step.name, asked-before, said)
 		}
+	}
+}
+
+func TestAnswersOfDeletedSuitesAreForgotten(t *testing.T) {
+	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	var a answers
+	for i := range 10 {
+		s := &v1alpha1.BenchmarkSuite{}
+		s.Name, s.Spec.Triggers.Change.IntervalSeconds = strconv.Itoa(i), 600
+		a.of(t.Context(), s, nil, now.Add(time.Duration(i)*400*time.Second), func(context.Context, []string) map[string]suite.Resolution { return nil })
+	}
+	if n := len(a.bySuite); n != 2 {
+		t.Errorf("it remembers the answers for %d suites, want those of the last 600 s", n)
+	}
+}
+
+// Image names are chosen by users. Neither the name nor a redirect of a registry may lead to the operator's own network.
+func TestRegistryCannotProbeTheOperatorsNetwork(t *testing.T) {
+	var asked atomic.Int32
+	inner := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	t.Cleanup(inner.Close)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	redirecting := httptest.NewServer(http.RedirectHandler(inner.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(redirecting.Close)
+	// public lets one loopback address pass, like the address of a registry in the Internet.
+	public := outbound.Way(outbound.Allowed{})
+	guarded := public.DialContext
+	public.DialContext = func(ctx context.Context, network, to string) (net.Conn, error) {
+		if to == redirecting.Listener.Addr().String() {
+			return (&net.Dialer{}).DialContext(ctx, network, to)
+		}
+		return guarded(ctx, network, to)
+	}
+	said := map[string]string{}
+	for name, address := range map[string]string{
+		"open port": inner.Listener.Addr().String(), "closed port": closed.Addr().String(), "redirect": redirecting.Listener.Addr().String(),
+		"metadata": "169.254.169.254", "cluster address": "10.255.255.254:443",
+	} {
+		got := Registries(public)(t.Context(), address+"/a:1", authn.NewMultiKeychain())
+		if got.Digest != "" || got.Reason != v1alpha1.ReasonRegistryUnavailable || !strings.Contains(got.Message, "chart value outbound.allow") {
+			t.Errorf("%s: %+v", name, got)
+		}
+		said[name] = strings.ReplaceAll(got.Message, address, "")
+	}
+	for name, text := range said {
+		if text != said["open port"] {
+			t.Errorf("the message tells an open port (%q) from: %s (%q)", said["open port"], name, text)
+		}
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("a service of the operator's own machine got %d requests", n)
 	}
 }

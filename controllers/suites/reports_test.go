@@ -69,9 +69,9 @@ func TestAValueThatBecameWorseMissesTheGate(t *testing.T) {
 	w.stop()
 	at := testbed.Store(t)
 	store := w.bucket(at, at.NewBucket(t))
-	w.reports, w.gate.ChangePoints.WithinRounds = store, 6
+	w.reports, w.gate.ChangePoints.WithinRounds = store, 10
 	w.start()
-	const rounds = 16
+	const rounds = 20
 	for round := int32(1); round <= rounds; round++ {
 		cost := 1.0
 		if round > 10 {
@@ -87,7 +87,7 @@ func TestAValueThatBecameWorseMissesTheGate(t *testing.T) {
 	}
 	s := w.await("a stall", is(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonRegressed))
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
-	if c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "round 16: worse within the newest 6 rounds: ") || !strings.Contains(c.Message, "server CPU time per request of go-slow / go under sweep: round 11: +") {
+	if c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "round 20: found to be worse within the newest 10 rounds: ") || !strings.Contains(c.Message, "server CPU time per request of go-slow / go under sweep: round 11: +") {
 		t.Errorf("Ready is %+v", c)
 	}
 	if p := s.Status.LastRound.ChangePoints; !strings.Contains(p.Message, "r0 of round 2 left out: ") || s.Status.LastRound.Outcome != v1alpha1.RoundPassed {
@@ -95,7 +95,7 @@ func TestAValueThatBecameWorseMissesTheGate(t *testing.T) {
 	}
 	w.stop()
 	w.start()
-	w.gate.ChangePoints.WithinRounds = 5
+	w.gate.ChangePoints.WithinRounds = 3
 	w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(template, 10*rounds))
 	w.await("readiness by another bound", is(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonDone))
 	if got, want := store.reads.Load(), int32(rounds*(rounds+1)/2); got != want {

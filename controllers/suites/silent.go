@@ -3,6 +3,7 @@ package suites
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -16,6 +17,9 @@ import (
 // registryPatience is the time limit of a registry's answer.
 const registryPatience = 10 * time.Second
 
+// forgetAfter is how long a silent registry is remembered that no suite asks any more: suites ask every suite.RetryImages.
+const forgetAfter = 10 * suite.RetryImages
+
 // silences are the registries that did not answer in time. Each is skipped for a while by all suites, and then tried by one suite first.
 // Otherwise suites with a silent registry would block all workers.
 type silences struct {
@@ -26,19 +30,17 @@ type silences struct {
 // silence is the state of one registry.
 type silence struct {
 	until time.Time
-	// asked is true while one suite tries the registry again.
 	asked bool
 	// slow are the unanswered images. Others are tried first, because the registry may be silent only for these.
 	slow map[string]bool
 }
 
-// ask asks for the digest of a tag, unless the registry was silent recently.
 func (s *silences) ask(ctx context.Context, image string, keys authn.Keychain, now func() time.Time, registry func(context.Context, string, authn.Keychain) suite.Resolution) suite.Resolution {
 	host := ""
 	if ref, err := name.ParseReference(image); err == nil {
 		host = ref.Context().RegistryStr()
 	}
-	// The same texts at each try: one that differed, as by a time, would be written and seen each time.
+	// The text must be equal at each try: a changed one would be written and trigger a pass.
 	silent := func(text string) suite.Resolution {
 		return suite.Resolution{Reason: v1alpha1.ReasonRegistryUnavailable, Message: fmt.Sprintf(text, image, host, registryPatience.Seconds(), suite.RetryImages.Seconds())}
 	}
@@ -52,7 +54,7 @@ func (s *silences) ask(ctx context.Context, image string, keys authn.Keychain, n
 		return silent(other)
 	}
 	var until time.Time
-	defer func() { s.leave(host, image, until) }() // After a panic, too: a registry that is being asked is asked by nobody else.
+	defer func() { s.leave(host, image, until) }() // After a panic, too: no other suite asks a registry meanwhile.
 	within, cancel := context.WithTimeout(ctx, registryPatience)
 	defer cancel()
 	said := registry(within, image, keys)
@@ -90,6 +92,7 @@ func (s *silences) leave(host, image string, until time.Time) {
 		delete(s.byHost, host)
 		return
 	}
+	maps.DeleteFunc(s.byHost, func(_ string, old *silence) bool { return !old.asked && until.Sub(old.until) > forgetAfter })
 	if s.byHost == nil {
 		s.byHost = map[string]*silence{}
 	}

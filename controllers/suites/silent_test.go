@@ -2,6 +2,7 @@ package suites
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,7 +30,7 @@ func TestARegistryThatIsSilentIsLeftAlone(t *testing.T) {
 			}
 			return suite.Resolution{Digest: "sha256:aa"}
 		}
-		// ask lets so many suites ask at once, and wants the registry to be asked for some, all to take so long, and to be told why they have no digest, or to have one.
+		// ask lets some suites ask at once. It checks the number of requests, their duration, and the result or its absence.
 		ask := func(what, image string, suites int, wantAsked int32, took time.Duration, want string) {
 			t.Helper()
 			before, begun := asked.Load(), time.Now()
@@ -136,5 +137,17 @@ func TestAPanicLeavesNoRegistryAsked(t *testing.T) {
 	}()
 	if may, _ := s.enter("a.example", "a.example/b:1", now); !may {
 		t.Error("it is asked for ever")
+	}
+}
+
+// Users name registries: the operator must not remember each of them for ever.
+func TestSilentRegistriesAreForgotten(t *testing.T) {
+	var s silences
+	now := time.Now()
+	for i := range 100 {
+		s.leave(fmt.Sprintf("%d.example", i), "a:1", now.Add(time.Duration(i)*suite.RetryImages))
+	}
+	if n := len(s.byHost); n != 1+int(forgetAfter/suite.RetryImages) {
+		t.Errorf("it remembers %d registries", n)
 	}
 }

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -43,7 +44,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// world is a real API server with the reconciler of suites, and a real registry. Nobody measures: the test ends the runs.
+// world is a real API server with the reconciler of suites, and a real registry. No run is measured: the test ends them.
 type world struct {
 	t         *testing.T
 	config    *rest.Config
@@ -58,7 +59,7 @@ type world struct {
 	gate        v1alpha1.Gate
 	webhook     v1alpha1.WebhookTrigger
 	sinks       []v1alpha1.Notification
-	// parameters are those of the suite beside its image.
+	// parameters are in addition to the image.
 	parameters []v1alpha1.Parameter
 	// forge is the way to GitHub; nil where no suite tells it.
 	forge http.RoundTripper
@@ -72,7 +73,7 @@ type world struct {
 
 var worlds atomic.Int32
 
-// newWorld lets the test go on beside others: each waits most of the time, in a namespace of its own, of which alone its operator knows.
+// newWorld runs the test in parallel with others: each mostly waits, in a separate namespace with its own operator.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
@@ -110,7 +111,7 @@ func (w *world) start() {
 		Cache:                   cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}},
 	})
 	w.must(err)
-	r := &Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorder("loadstone"), Registry: AskRegistry, Reports: w.reports, Now: time.Now}
+	r := &Reconciler{Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorder("loadstone"), Registry: Registries(http.DefaultTransport), Reports: w.reports, Now: time.Now}
 	w.must(r.SetupWithManager(m))
 	w.must(w.teller(m).SetupWithManager(m))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -158,7 +159,7 @@ func (w *world) apply(images v1alpha1.Images, templates ...string) *v1alpha1.Ben
 func (w *world) await(what string, wanted func(*v1alpha1.BenchmarkSuite) bool) *v1alpha1.BenchmarkSuite {
 	w.t.Helper()
 	s := &v1alpha1.BenchmarkSuite{}
-	for deadline := time.Now().Add(testbed.Patience); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(testbed.Patience); ; time.Sleep(testbed.LookEvery) {
 		w.must(w.c.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "checkout"}, s))
 		if wanted(s) {
 			return s
@@ -209,6 +210,7 @@ func over(run *v1alpha1.BenchmarkRun, status metav1.ConditionStatus, reason, mes
 	now := metav1.Now()
 	run.Status = v1alpha1.BenchmarkRunStatus{CompletionTime: &now, Verdict: message}
 	run.Status.Report.URI = fmt.Sprintf("s3://bench/%s/reports/0123456789ab/report.html", lies(run))
+	run.Status.Report.ManifestSHA256 = manifestOf(run)
 	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason, Message: message})
 	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionConclusive, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone})
 }
@@ -216,6 +218,11 @@ func over(run *v1alpha1.BenchmarkRun, status metav1.ConditionStatus, reason, mes
 // lies is where a run lies in the object store.
 func lies(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("%s/%s-%.8s", r.Namespace, r.Name, r.UID)
+}
+
+// manifestOf is the digest of a run's manifest.
+func manifestOf(r *v1alpha1.BenchmarkRun) string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(r.UID)))
 }
 
 // poke makes the operator look at the suite again, and waits until it has: the annotation is answered by no round.
@@ -300,22 +307,26 @@ func TestARoundIsMadeOnce(t *testing.T) {
 
 const compared = `{"implementations": [{"name": "a", "image": "$(image)", "port": 8080}, {"name": "anchor", "image": "anchor:1", "port": 8080}],
 	"baseline": "anchor", "loads": [{"name": "l", "tool": "wrk", "levels": [{"connections": %d}]}],
-	"objectives": [{"metric": "Regression", "of": "Throughput", "min": "0.95", "against": {"lastGood": 2, "anchor": "anchor"}}]}`
+	"objectives": [{"metric": "Regression", "of": "Throughput", "min": "0.95", "against": {"lastGood": 3, "anchor": "anchor"}}]}`
 
 // A round names the runs of the last good ones, also of those that the history has deleted; and what they are is no input of the suite.
 func TestRoundsAreComparedWithTheLastGoodOnes(t *testing.T) {
 	w := newWorld(t)
 	none := int32(0)
 	w.history = v1alpha1.History{Passed: &none, Failed: &none}
-	var want []string
-	for round := int32(1); round <= 4; round++ {
+	var good []v1alpha1.PastRun
+	for round := int32(1); round <= 5; round++ {
 		w.apply(v1alpha1.ImagesAsWritten, fmt.Sprintf(compared, 10*round))
 		s := w.await("the round", measures(round))
 		i := slices.IndexFunc(w.runs(), func(r v1alpha1.BenchmarkRun) bool { return r.Status.CompletionTime == nil })
 		run := w.runs()[i]
 		against := run.Spec.Objectives[0].Against
-		if !slices.Equal(against.Runs, want) || (against.LastGood == 2) != (len(want) == 0) || len(s.Status.Current.Against) != len(want) {
-			t.Errorf("round %d is compared with %+v, want %q; it says %d", round, against, want, s.Status.Current.Against)
+		want := good
+		if len(good) < 3 {
+			want = nil
+		}
+		if !slices.Equal(against.Runs, want) || (against.LastGood == 3) != (len(want) == 0) || len(s.Status.Current.Against) != len(want) {
+			t.Errorf("round %d is compared with %+v, want %+v; it says %d", round, against, want, s.Status.Current.Against)
 		}
 		if round == 3 { // The others are good.
 			w.end(metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed, "throughput -12 %, at least -5 % wanted")
@@ -324,14 +335,13 @@ func TestRoundsAreComparedWithTheLastGoodOnes(t *testing.T) {
 		}
 		w.end(metav1.ConditionTrue, v1alpha1.ReasonDone, "all objectives met")
 		s = w.await("a good round", func(s *v1alpha1.BenchmarkSuite) bool { return s.Status.LastGood.Round == round })
-		want = append([]string{lies(&run)}, want...)
-		want = want[:min(len(want), 2)]
-		if first := strings.Contains(s.Status.LastGood.Message, "r0: no good round to compare with yet"); first != (round == 1) {
+		good = append([]v1alpha1.PastRun{{Name: run.Name, UID: string(run.UID), ManifestSHA256: manifestOf(&run)}}, good...)
+		if few := strings.Contains(s.Status.LastGood.Message, "r0: too few good rounds to compare with yet"); few != (len(want) == 0) {
 			t.Errorf("round %d says %q", round, s.Status.LastGood.Message)
 		}
 	}
 	w.await("the memory of all good rounds, of which one has runs", func(s *v1alpha1.BenchmarkSuite) bool {
-		return len(s.Status.GoodRounds) == 3 && len(w.runs()) == 1
+		return len(s.Status.GoodRounds) == 4 && len(w.runs()) == 1
 	})
 }
 
@@ -470,8 +480,7 @@ func TestATypoHurtsNoRound(t *testing.T) {
 	w.wantRuns(1)
 }
 
-// A quota denies what it has no room for with another code than a schema does, and comes when it will. It can be raised, and nothing but the API
-// server tells.
+// A quota denies with another code than a schema. It can be raised, which no event reports.
 func TestRunsThatAQuotaDeniesStallTheirSuiteUntilItIsRaised(t *testing.T) {
 	w := newWorld(t)
 	denied := func(what string) {
@@ -503,7 +512,7 @@ func TestRunsThatAQuotaDeniesStallTheirSuiteUntilItIsRaised(t *testing.T) {
 	raised(2)
 }
 
-// quota lets nobody create another run, and waits until the API server knows.
+// quota prevents new runs, and waits until the API server enforces that.
 func (w *world) quota() {
 	w.t.Helper()
 	const runs = "count/benchmarkruns.loadstone.dev"
@@ -511,7 +520,7 @@ func (w *world) quota() {
 	limits := corev1.ResourceList{runs: now}
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "runs"}, Spec: corev1.ResourceQuotaSpec{Hard: limits}}
 	w.must(w.c.Create(w.t.Context(), quota))
-	quota.Status = corev1.ResourceQuotaStatus{Hard: limits, Used: limits} // Nobody counts here as a cluster does.
+	quota.Status = corev1.ResourceQuotaStatus{Hard: limits, Used: limits} // No controller counts here.
 	w.must(w.c.Status().Update(w.t.Context(), quota))
 	testbed.Await(w.t, "the quota to deny a run", func() bool {
 		probe := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "probe"}}

@@ -32,7 +32,7 @@ import (
 // account is the account of the webhook.
 const account = "system:serviceaccount:loadstone-system:loadstone-webhook"
 
-// hook is a webhook under its own account, with a clock that stands still, and somebody who sends requests to it.
+// hook is a webhook under its service account, with a stopped clock and a client.
 type hook struct {
 	*world
 	now     time.Time
@@ -125,7 +125,7 @@ func (h *hook) accept(s sent) string {
 	return says
 }
 
-// documented sends a request as the page shows it, and returns what is printed.
+// documented sends the page's request, and returns its output.
 func (h *hook) documented() string {
 	h.t.Helper()
 	page, err := os.ReadFile("../../docs/how-to/webhook.md")
@@ -135,7 +135,7 @@ func (h *hook) documented() string {
 	return h.step(strings.Replace(step, "https://hooks.example/v1/namespaces/default/", h.address+"/v1/namespaces/"+h.namespace+"/", 1), "KEY=secret")
 }
 
-// workflow sends a request as the sample of a workflow does, and returns what is printed.
+// workflow sends the request of the sample workflow, and returns its output.
 func (h *hook) workflow(commit string) string {
 	h.t.Helper()
 	text, err := os.ReadFile("../../config/gitops/github-workflow.yaml")
@@ -164,7 +164,7 @@ func (h *hook) workflow(commit string) string {
 	return h.step(step.Run, env...)
 }
 
-// job sends a request as the sample of a job of GitLab does, and returns what is printed.
+// job sends the request of GitLab's sample job, and returns its output.
 func (h *hook) job(commit string) string {
 	h.t.Helper()
 	text, err := os.ReadFile("../../config/gitops/gitlab-ci.yml")
@@ -177,7 +177,7 @@ func (h *hook) job(commit string) string {
 		"LOADSTONE_URL="+h.address+"/v1/namespaces/"+h.namespace+"/benchmarksuites/checkout/trigger")
 }
 
-// step runs a step of a pipeline, and returns what it prints.
+// step runs a pipeline step, and returns its output.
 func (h *hook) step(script string, env ...string) string {
 	h.t.Helper()
 	c := exec.CommandContext(h.t.Context(), "bash", "-euo", "pipefail", "-c", script)
@@ -315,8 +315,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	h.wantRuns(1)
 }
 
-// Requests that come at once are all remembered, since only the newest is read by the operator. Of a suite that gets more than it can ever measure
-// they are refused for a while.
+// All concurrent requests are recorded, since the operator reads only the newest. A suite with too many requests refuses some for a while.
 func TestManyRequestsAtOnce(t *testing.T) {
 	h := newHook(t)
 	h.permit()

@@ -1,4 +1,4 @@
-// Package webhooks takes requests to the webhooks of suites. It finds out who has signed them, and writes down on the suite what they ask for; the
-// operator answers with a round. It runs in a process and under an account of its own, which reads the keys of suites, as the operator may not.
-// What a request has to be stands in package webhook.
+// Package webhooks receives requests to the webhooks of suites. It authenticates them and records them on the suite, for the operator to answer with
+// a round. It runs as a separate process and account, because it reads suites' keys, which the operator must not. Package webhook defines the
+// requests.
 package webhooks

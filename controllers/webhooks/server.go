@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -36,33 +37,39 @@ const (
 	bodyDeadline = 3 * time.Second
 	// atOnce limits parallel requests, because each may have a body of webhook.MaxBody; waiting limits the queue.
 	atOnce, waiting = 16, 64
+	// eachAtOnce and eachWaiting limit those to the suites of one namespace, so that they do not delay others.
+	eachAtOnce, eachWaiting = 4, 16
+	// lookups limits parallel lookups of suites, and eachLookups those of one client address.
+	lookups, eachLookups = 64, 32
+	// strangers limits parallel requests to suites without a webhook, and eachStrangers those of one client address. They never wait.
+	strangers, eachStrangers = 4, 2
 	// maxHeader limits a request's header.
-	maxHeader = 16 << 10
-	// retryAfter is the Retry-After value in seconds.
+	maxHeader  = 16 << 10
 	retryAfter = "5"
-	// owner is the field manager of the annotation.
-	owner = "loadstone-webhook"
+	owner      = "loadstone-webhook"
 )
 
 // conflicts is the backoff for recording a request after conflicts.
 var conflicts = wait.Backoff{Steps: 10, Duration: 10 * time.Millisecond, Factor: 2, Jitter: 1}
 
-// Server takes requests to the webhooks of suites, that are signed or show a token:
+// Server serves signed requests, and requests with a token, to the webhooks of suites:
 //
 //	POST /v1/namespaces/NAMESPACE/benchmarksuites/NAME/trigger
 //	POST /v1/namespaces/NAMESPACE/benchmarksuites/NAME/round     Authorization: Bearer TOKEN
 //
-// 202 is a request that was written down on its suite, and 200 one that was before. To round, both answer webhook.Round as JSON: whoever asks sends the
-// same again until there is an outcome. 401 is all that is not signed with the key of a webhook, or does not show its token: it says the same of a suite
-// that there is not. 413 is too large a body, 422 one whose values the suite does not take, 429 one request too many, and 503 an API server that is away.
+// 202: recorded on the suite; 200: recorded before. For /round both return webhook.Round as JSON, and clients repeat the request until there is an
+// outcome. 401: wrong signature or token, or no such suite. 413: body too large. 422: the suite refuses the values. 429: too many requests. 503: the API
+// server is unavailable.
 type Server struct {
 	// Client has only the rights that the namespaces of suites grant, and no cache.
 	Client client.Client
 	Addr   string
 	Now    func() time.Time
 
-	// turns limits running requests, and places running and waiting ones.
-	turns, places chan struct{}
+	// turns limits running requests, and places running and waiting ones: in total, and for the suites of a namespace.
+	turns, places *serve.Turns
+	// lookups and strangers have turns for client addresses: anyone can invent names of suites.
+	lookups, strangers *serve.Turns
 	// requests limits recorded requests per suite, and asks those with a token.
 	requests, asks *limits
 }
@@ -82,7 +89,8 @@ func (s *Server) Start(ctx context.Context) error {
 
 // Handler serves requests, and probes at /healthz.
 func (s *Server) Handler() http.Handler {
-	s.turns, s.places = make(chan struct{}, atOnce), make(chan struct{}, atOnce+waiting)
+	s.turns, s.places = serve.NewTurns(atOnce, eachAtOnce), serve.NewTurns(atOnce+waiting, eachAtOnce+eachWaiting)
+	s.lookups, s.strangers = serve.NewTurns(lookups, eachLookups), serve.NewTurns(strangers, eachStrangers)
 	s.requests, s.asks = newLimits(burst, every), newLimits(askBurst, askEvery)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/namespaces/{namespace}/benchmarksuites/{name}/trigger", s.answering(s.trigger))
@@ -91,7 +99,6 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// answer is a status with a message or a round's state. cause is only logged.
 type answer struct {
 	status int
 	says   string
@@ -108,19 +115,14 @@ func unknown(lacks string, cause error) *answer {
 // handler serves a request for a suite.
 type handler func(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey) *answer
 
-// answering limits how many requests are served in parallel.
+// answering serves a request in a turn of its suite's namespace. A suite without a webhook gets the same answer, in a turn of the client's
+// address: slow bodies for invented suites must not delay others.
 func (s *Server) answering(handle handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		ctx, cancel := context.WithTimeout(q.Context(), answerDeadline)
 		defer cancel()
 		name := client.ObjectKey{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
-		a := crowded(nil)
-		select {
-		case s.places <- struct{}{}:
-			defer func() { <-s.places }()
-			a = s.await(ctx, w, q, name, handle)
-		default: // Whoever waits is held in memory, whoever it is.
-		}
+		a := s.admit(ctx, w, q, name, handle)
 		told := log.Log.WithName("webhook").WithValues("suite", name, "status", a.status)
 		if a.cause != nil {
 			told = told.WithValues("reason", a.cause.Error())
@@ -128,6 +130,47 @@ func (s *Server) answering(handle handler) http.HandlerFunc {
 		told.Info("Answered a request")
 		a.write(w)
 	}
+}
+
+// admit finds the turn of a request and serves it.
+func (s *Server) admit(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey, handle handler) *answer {
+	from, _, err := net.SplitHostPort(q.RemoteAddr)
+	if err != nil {
+		return crowded(err)
+	}
+	takes, err := s.takesRequests(ctx, from, name)
+	if err != nil {
+		return unrecorded(err)
+	}
+	pool, who := s.strangers, from
+	if takes {
+		pool, who = s.places, name.Namespace
+	}
+	done, ok := pool.Try(who) // Waiting requests use memory.
+	if !ok {
+		return crowded(nil)
+	}
+	defer done()
+	if takes {
+		return s.await(ctx, w, q, name, handle)
+	}
+	return serveBody(ctx, w, q, name, handle)
+}
+
+var errLookups = errors.New("too many lookups of suites at once")
+
+// takesRequests reports whether a suite exists and has a webhook.
+func (s *Server) takesRequests(ctx context.Context, from string, name client.ObjectKey) (bool, error) {
+	done, ok := s.lookups.Try(from)
+	if !ok {
+		return false, errLookups
+	}
+	defer done()
+	_, err := s.suite(ctx, name)
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (a *answer) write(w http.ResponseWriter) {
@@ -154,23 +197,26 @@ func crowded(cause error) *answer {
 
 // await serves a request when its turn comes.
 func (s *Server) await(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey, handle handler) *answer {
-	select {
-	case s.turns <- struct{}{}:
-		defer func() { <-s.turns }()
-	case <-ctx.Done():
-		return crowded(ctx.Err())
+	done, err := s.turns.Take(ctx, name.Namespace)
+	if err != nil {
+		return crowded(err)
 	}
-	// The time to send a body begins with the turn, or whoever waited for one would have none left. It is the connection's, and so not that of s.Now. A
-	// recorder of tests has no deadline.
+	defer done()
+	return serveBody(ctx, w, q, name, handle)
+}
+
+// serveBody serves a request in its turn. The time to send a body begins with the turn: a request that waited has some left. It is the
+// connection's, not that of s.Now.
+func serveBody(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey, handle handler) *answer {
+	// A recorder of tests has no deadline.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyDeadline))
 	return handle(ctx, w, q, name)
 }
 
-// read reads a request's body within the limits of size and time.
 func read(w http.ResponseWriter, q *http.Request) ([]byte, *answer) {
 	tooLarge := &answer{status: http.StatusRequestEntityTooLarge, says: fmt.Sprintf("the body exceeds the limit of %d bytes", webhook.MaxBody)}
 	if q.ContentLength > webhook.MaxBody {
-		return nil, tooLarge // Whoever expects to be told to go on need not send it.
+		return nil, tooLarge // Clients with Expect: 100-continue need not send it.
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
@@ -253,7 +299,6 @@ func (s *Server) record(ctx context.Context, of *v1alpha1.BenchmarkSuite, newest
 	return nil
 }
 
-// picked are the parameter values of a request's body, or the refusal.
 func picked(of *v1alpha1.BenchmarkSuite, body []byte, now time.Time) ([]v1alpha1.ParameterValue, *answer) {
 	values, err := webhook.Pick(of.Spec.Triggers.Webhook, body)
 	if err != nil {
@@ -290,18 +335,11 @@ func (s *Server) shown(ctx context.Context, name client.ObjectKey, lacks string,
 // known returns a suite with its webhook's Secret. If the signing key is stored under the token's name, it is not accepted as a token, because
 // tokens are sent and signing keys must not be.
 func (s *Server) known(ctx context.Context, name client.ObjectKey) (*v1alpha1.BenchmarkSuite, keys, error) {
-	missing := apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("benchmarksuites").GroupResource(), name.Name)
-	if len(content.IsPathSegmentName(name.Namespace))+len(content.IsPathSegmentName(name.Name)) > 0 {
-		return nil, keys{}, missing
-	}
-	of := &v1alpha1.BenchmarkSuite{}
-	if err := s.Client.Get(ctx, name, of); err != nil {
-		return nil, keys{}, fmt.Errorf("reading BenchmarkSuite %s: %w", name, err)
+	of, err := s.suite(ctx, name)
+	if err != nil {
+		return nil, keys{}, err
 	}
 	ref := of.Spec.Triggers.Webhook.SecretRef
-	if ref.Name == "" {
-		return nil, keys{}, missing
-	}
 	var secret corev1.Secret
 	if err := s.Client.Get(ctx, client.ObjectKey{Namespace: name.Namespace, Name: ref.Name}, &secret); err != nil {
 		return nil, keys{}, fmt.Errorf("reading the key of BenchmarkSuite %s: %w", name, err)
@@ -311,6 +349,22 @@ func (s *Server) known(ctx context.Context, name client.ObjectKey) (*v1alpha1.Be
 		k.token = secret.Data[webhook.TokenKey]
 	}
 	return of, k, nil
+}
+
+// suite returns a suite with a webhook; NotFound without one.
+func (s *Server) suite(ctx context.Context, name client.ObjectKey) (*v1alpha1.BenchmarkSuite, error) {
+	missing := apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("benchmarksuites").GroupResource(), name.Name)
+	if len(content.IsPathSegmentName(name.Namespace))+len(content.IsPathSegmentName(name.Name)) > 0 {
+		return nil, missing
+	}
+	of := &v1alpha1.BenchmarkSuite{}
+	if err := s.Client.Get(ctx, name, of); err != nil {
+		return nil, fmt.Errorf("reading BenchmarkSuite %s: %w", name, err)
+	}
+	if of.Spec.Triggers.Webhook.SecretRef.Name == "" {
+		return nil, missing
+	}
+	return of, nil
 }
 
 // round serves a request with a bearer token: it returns the state of the request with this body, or records it if it is new. Bodies of
@@ -370,7 +424,7 @@ const (
 	askEvery = time.Second
 )
 
-// limits counts authenticated requests per suite, so that nobody else can exhaust a limit.
+// limits counts authenticated requests per suite, so that other clients cannot exhaust a limit.
 type limits struct {
 	burst   int
 	every   time.Duration
@@ -396,6 +450,8 @@ func (l *limits) wait(name client.ObjectKey, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bySuite[name] == nil {
+		// A full limiter is like a new one.
+		maps.DeleteFunc(l.bySuite, func(_ client.ObjectKey, old *rate.Limiter) bool { return old.TokensAt(now) >= float64(l.burst) })
 		l.bySuite[name] = rate.NewLimiter(rate.Every(l.every), l.burst)
 	}
 	r := l.bySuite[name].ReserveN(now, 1)

@@ -80,7 +80,6 @@ func (r repository) argoDir(ctx context.Context) (string, error) {
 	return module.Dir, nil
 }
 
-// command runs a program in the repository's root and returns its output.
 func (r repository) command(ctx context.Context, name string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = r.root

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -30,35 +31,90 @@ func (r repository) readme() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []byte(strings.Replace(readmeTemplate, "VALUES\n", strings.Join(rows, ""), 1)), nil
+	return []byte(strings.Replace(readmeTemplate, "VALUES\n", table(rows), 1)), nil
 }
 
-// valueRows returns a table row for each value below a path. A map without comments inside is one value.
-func valueRows(path string, m *yaml.Node) ([]string, error) {
-	var rows []string
+type row struct {
+	parent, key, comment string
+	// standard is the default, in YAML on one line. Empty: this is a map of values, whose rows follow.
+	standard string
+}
+
+// valueRows returns a row for each value below a path. A map without comments inside is one value.
+func valueRows(path string, m *yaml.Node) ([]row, error) {
+	var rows []row
 	for i := 0; i < len(m.Content); i += 2 {
 		key, value := m.Content[i], m.Content[i+1]
-		name := strings.TrimPrefix(path+"."+key.Value, ".")
-		said := comment(key)
-		if said == "" {
-			return nil, fmt.Errorf("%s says nothing of %s: give it a comment", filepath.Join(chartDir, "values.yaml"), name)
+		r := row{parent: path, key: key.Value, comment: comment(key)}
+		if r.comment == "" {
+			return nil, fmt.Errorf("%s says nothing of %s: give it a comment", filepath.Join(chartDir, "values.yaml"), join(path, key.Value))
 		}
+		var below []row
+		var err error
 		if value.Kind == yaml.MappingNode && len(value.Content) > 0 && comment(value.Content[0]) != "" {
-			below, err := valueRows(name, value)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, fmt.Sprintf("| **%s** | %s | |\n", name, said))
-			rows = append(rows, below...)
-			continue
+			below, err = valueRows(join(path, key.Value), value)
+		} else {
+			r.standard, err = inline(value)
 		}
-		is, err := inline(value)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | `%s` |\n", name, said, is))
+		rows = append(append(rows, r), below...)
 	}
 	return rows, nil
+}
+
+// Values with the same key and comment share the row of the last of them.
+func table(rows []row) string {
+	var out strings.Builder
+	for i, r := range rows {
+		if r.standard == "" {
+			fmt.Fprintf(&out, "| **%s** | %s | |\n", join(r.parent, r.key), r.comment)
+			continue
+		}
+		alike := func(other row) bool { return other.key == r.key && other.comment == r.comment && other.standard != "" }
+		if slices.ContainsFunc(rows[i+1:], alike) {
+			continue
+		}
+		var parents, standards []string
+		for _, other := range rows {
+			if alike(other) {
+				parents, standards = append(parents, other.parent), append(standards, "`"+other.standard+"`")
+			}
+		}
+		if distinct := slices.Compact(slices.Clone(standards)); len(distinct) == 1 {
+			standards = distinct
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s |\n", join(among(parents, rows, r.key), r.key), r.comment, strings.Join(standards, ", "))
+	}
+	return out.String()
+}
+
+// among names several maps as one: with a star if all maps next to them have the key, otherwise as a list in braces.
+func among(parents []string, rows []row, key string) string {
+	if len(parents) == 1 {
+		return parents[0]
+	}
+	before := parents[0][:strings.LastIndex(parents[0], ".")+1]
+	if slices.ContainsFunc(parents, func(p string) bool { return !strings.HasPrefix(p, before) }) {
+		before = ""
+	}
+	without := func(r row) bool {
+		return r.parent+"." == before && r.standard == "" &&
+			!slices.ContainsFunc(rows, func(v row) bool { return v.parent == join(r.parent, r.key) && v.key == key })
+	}
+	if before != "" && !slices.ContainsFunc(rows, without) {
+		return before + "*"
+	}
+	names := make([]string, len(parents))
+	for i, p := range parents {
+		names[i] = strings.TrimPrefix(p, before)
+	}
+	return before + "{" + strings.Join(names, ",") + "}"
+}
+
+func join(path, key string) string {
+	return strings.TrimPrefix(path+"."+key, ".")
 }
 
 // comment returns the comment above a key, in one line.

@@ -12,16 +12,36 @@ func TestValueRows(t *testing.T) {
 		"a value and its comment of two lines": {
 			values: "# What it\n# is.\na: 1\n", want: "| `a` | What it is. | `1` |\n",
 		},
-		"a map of which each value is said": {
+		"a map whose values have comments": {
 			values: "# All.\na:\n  # One.\n  b: \"\"\n", want: "| **a** | All. | |\n| `a.b` | One. | `\"\"` |\n",
 		},
-		"a map that is a value as a whole": {
+		"a map without comments": {
 			values: "# All.\na:\n  b: {c: d}\n", want: "| `a` | All. | `{b: {c: d}}` |\n",
 		},
 		"a list with a comment in it": {
 			values: "# All.\na:\n- b: c\n# Another.\n- d\n", want: "| `a` | All. | `[{b: c}, d]` |\n",
 		},
-		"a value of which nothing is said": {
+		"maps with the same value": {
+			values: "# All.\na:\n  # One.\n  c: 1\n  # Two.\n  d: 2\n# More.\nb:\n  # One.\n  c: 1\n",
+			want:   "| **a** | All. | |\n| `a.d` | Two. | `2` |\n| **b** | More. | |\n| `{a,b}.c` | One. | `1` |\n",
+		},
+		"maps with the same value and different defaults": {
+			values: "# All.\na:\n  # One.\n  c: 1\n# More.\nb:\n  # One.\n  c: 2\n",
+			want:   "| **a** | All. | |\n| **b** | More. | |\n| `{a,b}.c` | One. | `1`, `2` |\n",
+		},
+		"all maps below a map have the value": {
+			values: "# All.\na:\n  # X.\n  b:\n    # One.\n    c: 1\n  # Y.\n  d:\n    # One.\n    c: 1\n",
+			want:   "| **a** | All. | |\n| **a.b** | X. | |\n| **a.d** | Y. | |\n| `a.*.c` | One. | `1` |\n",
+		},
+		"some maps below a map have the value": {
+			values: "# All.\na:\n  # X.\n  b:\n    # One.\n    c: 1\n  # Y.\n  d:\n    # One.\n    c: 1\n  # Z.\n  e:\n    # Two.\n    f: 1\n",
+			want:   "| **a** | All. | |\n| **a.b** | X. | |\n| **a.d** | Y. | |\n| `a.{b,d}.c` | One. | `1` |\n| **a.e** | Z. | |\n| `a.e.f` | Two. | `1` |\n",
+		},
+		"the same value at different depths": {
+			values: "# All.\na:\n  # X.\n  b:\n    # One.\n    c: 1\n# Y.\nd:\n  # One.\n  c: 1\n",
+			want:   "| **a** | All. | |\n| **a.b** | X. | |\n| **d** | Y. | |\n| `{a.b,d}.c` | One. | `1` |\n",
+		},
+		"a value without a comment": {
 			values: "# All.\na:\n  # One.\n  b: 1\n  c: 2\n", wantError: "says nothing of a.c",
 		},
 		"the head of the file": {
@@ -34,7 +54,7 @@ func TestValueRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			rows, err := valueRows("", doc.Content[0])
-			if got := strings.Join(rows, ""); got != tc.want || tc.wantError == "" && err != nil {
+			if got := table(rows); got != tc.want || tc.wantError == "" && err != nil {
 				t.Errorf("got %q, %v; want %q", got, err, tc.want)
 			}
 			if tc.wantError != "" && (err == nil || !strings.Contains(err.Error(), tc.wantError)) {

@@ -34,7 +34,6 @@ func main() {
 	}
 }
 
-// write writes all generated files and removes manual pages of removed commands.
 func write(root string) error {
 	files, err := generate()
 	if err != nil {
@@ -85,7 +84,7 @@ func generate() (map[string]string, error) {
 	return files, nil
 }
 
-// described returns the subcommands with their own description. The page of completion describes its subcommands.
+// The page of completion describes its subcommands.
 func described(parent *cobra.Command) []*cobra.Command {
 	var list []*cobra.Command
 	for _, c := range parent.Commands() {

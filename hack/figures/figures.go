@@ -22,8 +22,7 @@ type Figure struct {
 	Interval Interval
 	Unit     string
 	Aim      Aim
-	// Note has the number of values and their spread.
-	Note string
+	Note     string
 	// Missing says why there is no value.
 	Missing string
 }
@@ -97,6 +96,7 @@ func AtMost(limit float64) Aim { return Aim{sign: most, limit: limit} }
 // AtLeast is a lower limit of the value.
 func AtLeast(limit float64) Aim { return Aim{sign: least, limit: limit} }
 
+// Within is an inclusive range of the value.
 func Within(low, high float64) Aim { return Aim{sign: between, limit: low, upTo: high} }
 
 // Around requires an interval that includes a value.
@@ -109,7 +109,6 @@ func (a Aim) Bound(tolerance float64) Aim {
 	return a
 }
 
-// met judges a value or, with a bound, an end of its interval.
 func (a Aim) met(value float64, i Interval) bool {
 	if a.sign == around {
 		return i.Low <= a.limit && a.limit <= i.High

@@ -91,6 +91,7 @@ func TestPrintsALineForAPackageThatPasses(t *testing.T) {
 }
 
 func TestNamesTheTestInWhichTheProcessEnded(t *testing.T) {
+	t.Setenv("CGO_ENABLED", "1") // For the race detector.
 	write(t, map[string]string{"gone/gone_test.go": "package gone\nimport (\"os\"; \"testing\")\nfunc TestGood(t *testing.T) {}\nfunc TestGone(t *testing.T) { os.Exit(3) }\n"})
 	if err := run(new(bytes.Buffer), "again", []string{"-race", "./..."}); err == nil {
 		t.Error("it passes")

@@ -31,7 +31,6 @@ func main() {
 	}
 }
 
-// run returns an error if a test failed or the tests could not run.
 func run(out io.Writer, again string, args []string) error {
 	c := exec.CommandContext(context.Background(), "go", slices.Concat([]string{"test", "-json"}, args)...)
 	c.Stderr = os.Stderr

@@ -22,7 +22,7 @@ type event struct {
 // pkg is the output of a package so far.
 type pkg struct {
 	said   map[string]*strings.Builder // by test; of the package itself under ""
-	began  []string                    // tests, in the order in which they began
+	began  []string                    // tests, in the order of their starts
 	status map[string]string           // the last action of an ended test
 }
 
@@ -31,9 +31,8 @@ type summary struct {
 	out      io.Writer
 	verbose  bool
 	packages map[string]*pkg
-	// failed are the failed packages in the order of their ends; tests are their top-level tests.
-	failed []string
-	tests  map[string][]string
+	failed   []string
+	tests    map[string][]string
 }
 
 // read takes all events in.

@@ -14,7 +14,7 @@ var kinds = []string{"docs", "cli", "messages", "api", "comments", "other"}
 // key names a rule for a kind of text.
 type key struct{ rule, kind string }
 
-// limits are the findings allowed. A rule without a limit is not checked for that kind.
+// A rule without a limit is not checked for that kind.
 type limits map[key]int
 
 func (l limits) ignores(k key) bool {

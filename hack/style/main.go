@@ -100,7 +100,6 @@ func printSome(out io.Writer, prefix string, found []finding, all bool) {
 	}
 }
 
-// findAll writes every text to a temporary folder and runs Vale there.
 func findAll(o options) ([]finding, error) {
 	dir, err := os.MkdirTemp("", "style-")
 	if err != nil {
@@ -119,7 +118,6 @@ func findAll(o options) ([]finding, error) {
 	return vale(o, dir)
 }
 
-// tracked lists the files of the repository, with new ones that Git does not ignore.
 func tracked(root string) ([]string, error) {
 	printed, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {

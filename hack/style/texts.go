@@ -61,7 +61,6 @@ func extract(root, file, dir string) error {
 	return nil
 }
 
-// isUnder reports whether a file is one of these, or in one of these folders.
 func isUnder(file string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool { return file == p || strings.HasPrefix(file, p+"/") })
 }
@@ -144,7 +143,6 @@ func addLiteral(literal string, line int, said, raw []string) {
 	}
 }
 
-// items makes an item of each line, without what Vale would take for code or HTML.
 func items(lines []string) []string {
 	marks := strings.NewReplacer("`", " ", "<", " ", ">", " ")
 	result := make([]string, len(lines))

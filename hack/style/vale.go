@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,6 @@ type finding struct {
 
 var errNoVale = errors.New("usage: style VALE [ARGUMENT...]")
 
-// vale returns what Vale finds in the texts of a folder, by file and line.
 func vale(o options, dir string) ([]finding, error) {
 	if len(o.vale) == 0 {
 		return nil, errNoVale
@@ -31,6 +31,7 @@ func vale(o options, dir string) ([]finding, error) {
 		return nil, err
 	}
 	command := exec.Command(o.vale[0], append(o.vale[1:len(o.vale):len(o.vale)], "--config", settings, "--no-exit", "--output=JSON", dir)...)
+	command.Env = append(os.Environ(), "CGO_ENABLED=1") // For its parsers, which make test would compile without.
 	command.Dir = o.root
 	var trouble bytes.Buffer
 	command.Stderr = &trouble

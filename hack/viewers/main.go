@@ -1,9 +1,9 @@
-// Program viewers keeps pages of loadstone ui open while a command runs, like many browsers, and measures the cost:
+// Program viewers keeps pages of loadstone ui open while a command runs and measures the cost:
 //
 //	viewers [-n 50] [-page /] [-report report.json] COMMAND [ARGUMENT...]
 //
 // It starts "bin/loadstone ui" for the current cluster and stops it after the command. It returns the command's exit code. Each figure is a line on
-// standard error, because standard output belongs to the command: name, value, unit, aim, "met" or "short", and a note.
+// standard error: name, value, unit, aim, "met" or "short", and a note.
 package main
 
 import (
@@ -29,7 +29,6 @@ import (
 )
 
 const (
-	// pageDeadline limits one page, endDeadline the end of loadstone ui.
 	pageDeadline, endDeadline = 20 * time.Second, 10 * time.Second
 	events                    = "/events"
 )
@@ -105,7 +104,6 @@ func undisturbed(path string, began time.Time) []figures.Figure {
 	return []figures.Figure{low, high}
 }
 
-// headline returns the first comparison of a report, unless the report is too old.
 func headline(path string, since time.Time) (analysis.HeadlineEntry, error) {
 	about, err := os.Stat(path)
 	if err != nil {
@@ -220,7 +218,6 @@ func (v *viewer) ask(ctx context.Context, own *http.Client, address string) {
 	}
 }
 
-// cost returns CPU time of the server process and what the viewers received.
 func cost(ended *os.ProcessState, viewers []viewer, took time.Duration) []figures.Figure {
 	var pages []time.Duration
 	var failed []error

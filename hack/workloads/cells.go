@@ -93,9 +93,8 @@ func (c cell) print(out io.Writer, name string) error {
 
 // The metrics of a case.
 const (
-	wallTime = "Time"
-	cpuTime  = "CPU time"
-	p99Wait  = "p99 wait"
-	// othersCPUTime is the CPU time of all other threads.
+	wallTime      = "Time"
+	cpuTime       = "CPU time"
+	p99Wait       = "p99 wait"
 	othersCPUTime = "CPU time of others"
 )

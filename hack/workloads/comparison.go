@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"loadstone.dev/loadstone/hack/figures"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -30,8 +32,17 @@ const (
 
 func (c comparison) run() string { return c.over[0].run }
 
-// generatorsLimit says why a throughput says nothing about the server. It is a result, not a failure to measure.
-const generatorsLimit = "the load generator was at its limit in each cell of at least one side"
+// Why a run could not answer the question of a figure. That is a result, not a failure to measure.
+const (
+	generatorsLimit = "the load generator was at its limit in each cell of at least one side"
+	generatorsQueue = "requests waited in the load generator in each cell of at least one side"
+	sharedCPU       = "processes did not own the CPUs that the run asks for"
+)
+
+// unanswerable reports whether a figure is missing because its run could not pose the question.
+func unanswerable(f figures.Figure) bool {
+	return slices.Contains([]string{generatorsLimit, generatorsQueue, sharedCPU}, f.Missing)
+}
 
 // figure computes the figure from the results of a run.
 func (c comparison) figure(r *results) figures.Figure {
@@ -45,11 +56,8 @@ func (c comparison) figure(r *results) figures.Figure {
 		notes[0] += fmt.Sprintf(" of %d", planned)
 	}
 	switch {
-	case len(values) == 0 && strings.Contains(c.name, "throughput") && slices.ContainsFunc(slices.Concat(c.over, c.under), func(s source) bool { return s.bound(r) }):
-		f.Missing = generatorsLimit
-		return f
 	case len(values) == 0:
-		f.Missing = "no block has all of its values"
+		f.Missing = cmp.Or(c.obstacle(r), "no block has all of its values")
 		return f
 	case c.take == theMean:
 		i, err := figures.Geometric(values)
@@ -69,6 +77,23 @@ func (c comparison) figure(r *results) figures.Figure {
 	}
 	f.Note = strings.Join(notes, ", ")
 	return f
+}
+
+// obstacle says why the cells of a source do not count, if it is the same for all of them.
+func (c comparison) obstacle(r *results) string {
+	for _, s := range slices.Concat(c.over, c.under) {
+		var why []string
+		for _, seen := range r.sights {
+			if s.counts(seen) {
+				why = append(why, s.obstacle(seen))
+			}
+		}
+		slices.Sort(why)
+		if why = slices.Compact(why); len(why) == 1 && why[0] != "" {
+			return why[0]
+		}
+	}
+	return ""
 }
 
 // values has a value for each complete block, in order.
@@ -104,17 +129,34 @@ type source struct {
 	at           record.Point
 	of           quantity
 	test, metric string
+	// throughput and latency say which question it is: the state of the load generator decides whether a cell can answer that.
+	throughput, latency bool
 	// evenFailed includes cells that are void because the implementation failed, because that failure is the measured value.
 	evenFailed bool
 }
 
-// counts reports whether a sight belongs to the source and is valid.
 func (s source) counts(c sight) bool {
 	return c.Implementation == s.implementation && c.At == s.at && (len(c.Void) == 0 || s.evenFailed && c.Failed)
 }
 
-// value returns NaN if the value is missing.
+// obstacle says why a cell cannot answer the question of the source.
+func (s source) obstacle(c sight) string {
+	switch {
+	case s.throughput && c.GeneratorAtLimit:
+		return generatorsLimit
+	case s.latency && slices.Contains(c.Suspect, validity.QueueInGenerator):
+		return generatorsQueue
+	case s.of == nil && slices.Contains(c.Suspect, validity.NotPinned):
+		return sharedCPU
+	}
+	return ""
+}
+
+// value returns NaN if the value is missing, or the cell cannot tell it.
 func (s source) value(c sight) float64 {
+	if s.obstacle(c) != "" {
+		return math.NaN()
+	}
 	if s.of != nil {
 		return s.of(c)
 	}
@@ -135,28 +177,13 @@ func (s source) values(r *results) map[int32]float64 {
 	return out
 }
 
-// bound reports whether the load generator was at its limit in all valid cells of a source.
-func (s source) bound(r *results) bool {
-	var counting, bound int
-	for _, c := range r.sights {
-		if s.counts(c) {
-			counting++
-			if c.GeneratorAtLimit {
-				bound++
-			}
-		}
-	}
-	return counting > 0 && bound == counting
-}
-
-// quantity is a number of a cell, or NaN if a part is missing.
 type quantity func(sight) float64
 
 // quantities are the columns of table.tsv. hack/workloads.sh records the rest: system calls (perf, under wrk), connections per thread, program sizes,
 // and the time to the first answer.
 var quantities = map[string]quantity{
 	"cpuPerRequest":   cpuPerRequest,
-	"throughput":      throughput,
+	"throughput":      rate,
 	"fairness":        func(s sight) float64 { return known(s.Jain) },
 	"contextSwitches": func(s sight) float64 { return per(s.ContextSwitches, s.requests()) },
 	"unanswered":      unanswered,
@@ -183,7 +210,6 @@ func known(v *float64) float64 {
 	return *v
 }
 
-// requests counts those of the tool and of the agent; 0 if the tool's are unknown.
 func (s sight) requests() float64 {
 	if s.Requests <= 0 {
 		return 0
@@ -195,14 +221,6 @@ func (s sight) requests() float64 {
 func cpuPerRequest(s sight) float64 { return per(float64(s.CPUNanos)/1e3, s.requests()) }
 
 func rate(s sight) float64 { return per(s.Requests, float64(s.LoadNanos)/1e9) }
-
-// throughput is NaN if the load generator was at its limit.
-func throughput(s sight) float64 {
-	if s.GeneratorAtLimit {
-		return math.NaN()
-	}
-	return rate(s)
-}
 
 // unanswered is the number of connections without an answer.
 func unanswered(s sight) float64 {

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/validity"
 )
 
-// measurement is a series of runs of one Loadstone on one machine. Each run starts within an hour after the last one.
+// Each run starts within an hour after the last one.
 type measurement struct {
 	runs  []*results
 	ended time.Time

@@ -20,7 +20,7 @@ import (
 //	<!-- = coro/boost/switch/Time %.1f -->...<!-- . -->   the geometric mean of what an implementation of a run printed of a case
 var marked = regexp.MustCompile(`(<!-- = ([^\n]+?) -->)(?s:.*?)(<!-- \. -->)`)
 
-// shortSection lists all figures that are short or unknown, and no others. All decimal numbers there come from the records.
+// shortSection lists all figures with an aim that are short or not told. It may list those that are stale, and no others. All decimal numbers there come from the records.
 const shortSection = "\n## Missed aims"
 
 var (
@@ -32,6 +32,7 @@ var (
 type page struct {
 	rows         []row
 	all          map[string]*results
+	stale        map[string]string
 	measurements []measurement
 }
 
@@ -39,12 +40,15 @@ type page struct {
 type row struct {
 	figures.Figure
 	run string
+	// stale: the run measured other sources or another spec than those of the checkout.
+	stale bool
 }
 
-func pageOf(list []comparison, all map[string]*results) page {
-	p := page{all: all, measurements: measurements(all)}
+// pageOf makes a page of figures. The map stale says which runs are (staleRuns).
+func pageOf(list []comparison, all map[string]*results, stale map[string]string) page {
+	p := page{all: all, stale: stale, measurements: measurements(all)}
 	for _, c := range list {
-		p.rows = append(p.rows, row{c.figure(all[c.run()]), c.run()})
+		p.rows = append(p.rows, row{c.figure(all[c.run()]), c.run(), stale[c.run()] != ""})
 	}
 	return p
 }
@@ -69,7 +73,7 @@ func (p page) says(what string) (string, error) {
 	case "table":
 		return "\n\n" + p.table() + "\n", nil
 	case "measurements":
-		return "\n\n" + tell(p.measurements) + "\n\n", nil
+		return "\n\n" + tell(p.measurements) + p.tellStale() + "\n\n", nil
 	}
 	name, format := what, ""
 	if i := strings.LastIndex(what, " %"); i >= 0 {
@@ -81,11 +85,11 @@ func (p page) says(what string) (string, error) {
 	case err != nil:
 		return "", err
 	case r.Missing != "":
-		return verdict(r.Figure), nil
+		return r.verdict(), nil
 	case format == "" && interval, interval && r.Interval == (figures.Interval{}):
 		return "", fmt.Errorf("the place %q asks for an interval, and has no format such as %%.2f, or %s has none", what, name)
 	case format == "":
-		return whole(r.Figure), nil
+		return whole(r), nil
 	}
 	text := fmt.Sprintf(format, r.Value)
 	if interval {
@@ -94,19 +98,36 @@ func (p page) says(what string) (string, error) {
 	if strings.Contains(text, "%!") {
 		return "", fmt.Errorf("the place %q makes %s: its format is to be one of a number, such as %%.2f", what, text)
 	}
+	if r.stale {
+		text += " (stale)"
+	}
 	return text, nil
 }
 
 // whole prints a figure with its interval and aim.
-func whole(f figures.Figure) string {
-	text := fmt.Sprintf("%.4g (%s)", f.Value, told(f))
-	if f.Aim != (figures.Aim{}) {
-		text += ", aim " + aim(f)
+func whole(r row) string {
+	text := fmt.Sprintf("%.4g (%s)", r.Value, told(r.Figure))
+	if r.Aim != (figures.Aim{}) {
+		text += ", aim " + aim(r.Figure)
+	}
+	if r.stale {
+		text += ", stale"
 	}
 	return text
 }
 
-// find returns a figure of the table, or makes one from a printed case.
+// tellStale names the runs that are stale, and what differs.
+func (p page) tellStale() string {
+	if len(p.stale) == 0 {
+		return ""
+	}
+	var list []string
+	for _, run := range slices.Sorted(maps.Keys(p.stale)) {
+		list = append(list, fmt.Sprintf("- `%s`: %s", run, p.stale[run]))
+	}
+	return fmt.Sprintf("\n\nStale: %d of %d runs, because these paths have changed since:\n\n%s", len(list), len(p.all), strings.Join(list, "\n"))
+}
+
 func (p page) find(name string) (row, error) {
 	i := slices.IndexFunc(p.rows, func(r row) bool { return r.Name == name })
 	if i >= 0 {
@@ -122,16 +143,16 @@ func (p page) find(name string) (row, error) {
 	}
 	of := source{run: part[0], implementation: part[1], test: part[2], metric: part[3]}
 	f := comparison{name: name, over: []source{of}, take: mean}.figure(p.all[part[0]])
-	if f.Missing != "" && p.all[part[0]].missing == "" {
+	if f.Missing != "" && !unanswerable(f) && p.all[part[0]].missing == "" {
 		return row{}, fmt.Errorf("%q is not in the record: %s", name, f.Missing)
 	}
-	return row{f, part[0]}, nil
+	return row{f, part[0], p.stale[part[0]] != ""}, nil
 }
 
 // table prints all figures. With several measurements, the last column has the number of the measurement.
 func (p page) table() string {
 	var b strings.Builder
-	head, line := "| figure | value | unit | aim | reached | 99 % interval, n |", "|---|---|---|---|---|---|"
+	head, line := "| figure | value | unit | aim | reached | 99 % interval of one session, n |", "|---|---|---|---|---|---|"
 	several := len(p.measurements) > 1
 	if several {
 		head, line = head+" of |", line+"---|"
@@ -142,7 +163,7 @@ func (p page) table() string {
 		if r.Missing != "" {
 			value = "-"
 		}
-		said := verdict(r.Figure)
+		said := r.verdict()
 		if said == short {
 			said = "**" + short + "**"
 		}
@@ -165,22 +186,25 @@ func (p page) of(run string) string {
 	return "-"
 }
 
-// A page must mention figures with these verdicts. It may mention those that are not measured.
+// A page must mention figures with an aim and the first two verdicts. It may mention those with the others.
 const (
 	short       = "short"
-	notTold     = "unknown"
+	notTold     = "not told"
 	notMeasured = "not measured"
+	outdated    = "stale"
 )
 
-// verdict is notTold if the load generator was at its limit.
-func verdict(f figures.Figure) string {
-	if f.Missing == generatorsLimit {
+// verdict is notTold if the run could not answer the question, and otherwise outdated if the run is stale.
+func (r row) verdict() string {
+	switch {
+	case unanswerable(r.Figure):
 		return notTold
+	case r.stale && r.Missing == "":
+		return outdated
 	}
-	return f.Verdict()
+	return r.Verdict()
 }
 
-// aim prints an aim without "bound", because each page explains that once.
 func aim(f figures.Figure) string {
 	return strings.NewReplacer(" (bound)", "", "<=", "≤ ", ">=", "≥ ").Replace(f.Aim.String())
 }
@@ -216,11 +240,11 @@ func (p page) check(text string) (findings []string) {
 		names[m[1]] = false
 	}
 	for _, r := range p.rows {
-		said := verdict(r.Figure)
+		said := r.verdict()
 		if said == "met" {
 			continue
 		}
-		named := said == notMeasured || said == "-"
+		named := said == notMeasured || said == outdated || r.Aim == (figures.Aim{})
 		for name := range names {
 			if r.Name == name || strings.HasPrefix(r.Name, name+"-") {
 				named, names[name] = true, true
@@ -232,11 +256,11 @@ func (p page) check(text string) (findings []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !names[name] {
-			complain("names **%s**, of which there is no figure, or all are met", name)
+			complain("names **%s**, but it has no figure, or all are met", name)
 		}
 	}
 	for _, number := range decimal.FindAllString(marked.ReplaceAllString(section, ""), -1) {
-		complain("has a number of its own, %s: mark the figure that it is, or tell it elsewhere", number)
+		complain("has an unmarked number, %s: mark its figure, or move the number", number)
 	}
 	return findings
 }

@@ -27,15 +27,15 @@ type head struct {
 	SpecSHA256 string    `json:"specSHA256,omitempty"`
 	Started    time.Time `json:"started"`
 	Ended      time.Time `json:"ended"`
-	// Loadstone is the version that has led it.
-	Loadstone string `json:"loadstone"`
+	Loadstone  string    `json:"loadstone"`
 	// Blocks counts planned blocks, RepeatBlocks those that replace disturbed ones.
-	Blocks       int32   `json:"blocks"`
-	RepeatBlocks int32   `json:"repeatBlocks,omitempty"`
-	Machine      machine `json:"machine"`
-	Tools        string  `json:"tools,omitempty"`
-	// Programs are digests of the programs and of files named in their arguments.
-	Programs map[string]string `json:"programs,omitempty"`
+	Blocks       int32             `json:"blocks"`
+	RepeatBlocks int32             `json:"repeatBlocks,omitempty"`
+	Machine      machine           `json:"machine"`
+	Tools        string            `json:"tools,omitempty"`
+	Programs     map[string]string `json:"programs,omitempty"`
+	// Sources are digests of the spec and of the sources of the programs, by path.
+	Sources map[string]string `json:"sources,omitempty"`
 }
 
 type machine struct {
@@ -63,8 +63,7 @@ type sight struct {
 	AgentRequests int64 `json:"agentRequests,omitempty"`
 	// ContextSwitches are those of all the server's threads.
 	ContextSwitches int64 `json:"contextSwitches,omitempty"`
-	// LoadNanos is the duration of the load.
-	LoadNanos int64 `json:"loadNanos,omitempty"`
+	LoadNanos       int64 `json:"loadNanos,omitempty"`
 	// GeneratorAtLimit means that the throughput is the load generator's.
 	GeneratorAtLimit bool `json:"generatorAtLimit,omitempty"`
 	// The tool measures P99Micros. Jain is the fairness index over connections; Unanswered counts connections without an answer.
@@ -75,8 +74,7 @@ type sight struct {
 	RSSStartBytes int64 `json:"rssStartBytes,omitempty"`
 	RSSBytes      int64 `json:"rssBytes,omitempty"`
 	// SystemCalls counts the server's system calls for the requests.
-	SystemCalls int64 `json:"systemCalls,omitempty"`
-	// BusierShare is the share of connections on the busier of two threads.
+	SystemCalls int64   `json:"systemCalls,omitempty"`
 	BusierShare float64 `json:"busierShare,omitempty"`
 	// StartNanos is the time from start to first answer, ProgramBytes the file size.
 	StartNanos   int64 `json:"startNanos,omitempty"`
@@ -119,10 +117,10 @@ func decode(text []byte, run string) (*results, error) {
 			return r, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading what was seen %d in the record of %s: %w", len(r.sights)+1, run, err)
+			return nil, fmt.Errorf("reading sight %d in the record of %s: %w", len(r.sights)+1, run, err)
 		}
 		if s.Block < 1 || s.Implementation == "" {
-			return nil, fmt.Errorf("reading what was seen %d in the record of %s: it has no block or no implementation", len(r.sights)+1, run)
+			return nil, fmt.Errorf("reading sight %d in the record of %s: it has no block or no implementation", len(r.sights)+1, run)
 		}
 		r.sights = append(r.sights, s)
 	}

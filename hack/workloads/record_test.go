@@ -103,9 +103,9 @@ func TestRejectsInvalidRecord(t *testing.T) {
 	for name, tc := range map[string]struct{ text, says string }{
 		"without a head":                 {"", "reading the head of the record of one"},
 		"with the head of another":       {strings.Replace(head, "one", "two", 1), `it is one of the run "two"`},
-		"with a field that nobody knows": {head + `{"block":1,"implementation":"a","cpu":1}`, "what was seen 1 in the record of one"},
-		"with what is of no block":       {head + `{"block":1,"implementation":"a"}{"implementation":"a"}`, "what was seen 2 in the record of one: it has no block"},
-		"that was cut off":               {head + `{"block":1`, "what was seen 1"},
+		"with a field that nobody knows": {head + `{"block":1,"implementation":"a","cpu":1}`, "sight 1 in the record of one"},
+		"with what is of no block":       {head + `{"block":1,"implementation":"a"}{"implementation":"a"}`, "sight 2 in the record of one: it has no block"},
+		"that was cut off":               {head + `{"block":1`, "sight 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := decode([]byte(tc.text), "one"); err == nil || !strings.Contains(err.Error(), tc.says) {
@@ -130,6 +130,7 @@ func TestReplacesOnlyRecordsOfMeasuredRuns(t *testing.T) {
 	if err := writeRecord(filepath.Join(folder, callsRun+recordEnd), counted); err != nil {
 		t.Fatal(err)
 	}
+	t.Chdir("../..") // The sources are found there.
 	err := run(t.Context(), &bytes.Buffer{}, []string{"record", folder, records, "zco-system,zco-jain"})
 	if err == nil || !strings.Contains(err.Error(), "the run zco-fair has not ended") {
 		t.Errorf("got %v, want a word on the run that is not there", err)
@@ -168,7 +169,7 @@ func example(second head) page {
 	return pageOf([]comparison{
 		ratio("ratio-one", of("one", "a"), of("one", "b"), atMost(1)), ratio("ratio-two", of("two", "a"), of("two", "b"), noDearer),
 		value("ratio-three", of("three", "a"), "ns", theMean, figures.Aim{}),
-	}, map[string]*results{"one": one, "two": two, "three": {missing: "the run three has not ended"}})
+	}, map[string]*results{"one": one, "two": two, "three": {missing: "the run three has not ended"}}, nil)
 }
 
 func TestPageIsGeneratedFromRecords(t *testing.T) {
@@ -220,8 +221,8 @@ func TestFindsUnsupportedStatementsOnPages(t *testing.T) {
 		"that something is short and is":    {"\n## Missed aims\n\n- **ratio-one** is.\n\n## Else\n**ratio-two** 1.5", ""},
 		"that all of a name are":            {"\n## Missed aims\n\n- **ratio** is.\n", ""},
 		"that something is not measured":    {"\n## Missed aims\n\n- **ratio-one** and **ratio-three**.\n", ""},
-		"that something is short and isn't": {"\n## Missed aims\n\n- **ratio-one** and **ratio-two**.\n", "names **ratio-two**, of which there is no figure, or all are met"},
-		"a number that is of no record":     {"\n## Missed aims\n\n- **ratio-one**: 1.99.\n", "a number of its own, 1.99"},
+		"that something is short and isn't": {"\n## Missed aims\n\n- **ratio-one** and **ratio-two**.\n", "names **ratio-two**, but it has no figure, or all are met"},
+		"a number that is of no record":     {"\n## Missed aims\n\n- **ratio-one**: 1.99.\n", "an unmarked number, 1.99"},
 		"a figure that there is not":        {"<!-- = ratio-four -->1<!-- . -->", `"ratio-four" is no figure`},
 		"a case that there is not":          {"<!-- = one/a/swap/Time %.1f -->1<!-- . -->", `"one/a/swap/Time" is not in the record`},
 		"an interval of nothing":            {"<!-- = ratio-one interval -->1<!-- . -->", "has no format"},
@@ -239,7 +240,12 @@ func TestFindsUnsupportedStatementsOnPages(t *testing.T) {
 }
 
 func TestThePagesAreMadeOfTheRecords(t *testing.T) {
-	p := pageOf(table, load(t.Context(), "records", runs(table)))
+	all := load(t.Context(), "records", runs(table))
+	stale, err := staleRuns("../..", all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := pageOf(table, all, stale)
 	pages, err := filepath.Glob("../../workloads/*/README.md")
 	if err != nil {
 		t.Fatal(err)

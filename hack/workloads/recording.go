@@ -136,7 +136,7 @@ func (s *sight) addRun(run record.CellRun) {
 	}
 }
 
-// addSeen adds observations of the server. Servers in turns share some of them.
+// Servers in turns share some of them.
 func (s *sight) addSeen(seen record.CellObservation, c validity.Cell, alone bool) {
 	if c.CPUPerRequest != nil {
 		s.CPUNanos = seen.CPUNanos
@@ -169,7 +169,6 @@ func p99Of(g record.GeneratorResult, at record.Point) int64 {
 	return 0
 }
 
-// printed are the valid values of a process, by case and metric.
 func printed(rows []record.Row) map[string]map[string]float64 {
 	out := map[string]map[string]float64{}
 	for _, row := range rows {

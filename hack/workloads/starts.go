@@ -16,7 +16,6 @@ import (
 	"time"
 )
 
-// startPatience limits the time to the first answer, and to the end.
 const startPatience = 20 * time.Second
 
 // printStarts starts servers (NAME=PROGRAM) in turns and prints a record line for each start.

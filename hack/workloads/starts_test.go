@@ -92,7 +92,7 @@ func TestANumberOfOneBlockMayBeZero(t *testing.T) {
 	r := &results{head: head{Run: allocationsRun, Blocks: 1}, sights: []sight{{
 		Block: 1, Implementation: "netpoll", At: record.Point{}, Cases: map[string]map[string]float64{"baseline": {"allocations": 0, "B": 0}},
 	}}}
-	p := pageOf(nil, map[string]*results{allocationsRun: r})
+	p := pageOf(nil, map[string]*results{allocationsRun: r}, nil)
 	got, findings := p.render("<!-- = ipc-allocations/netpoll/baseline/B %.0f -->old<!-- . -->")
 	if !strings.Contains(got, "-->0<!--") || len(findings) > 0 {
 		t.Errorf("got %s, %q", got, findings)

@@ -43,14 +43,14 @@ func read(ctx context.Context, folder, name string) (*results, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := f.Load(ctx, name)
+	data, err := f.Load(ctx, name, "")
 	if err != nil {
 		return nil, err
 	}
 	return keep(data)
 }
 
-// writeRecords stores the runs of a folder that figures need. It replaces earlier records, except with runs that have not ended.
+// writeRecords stores the runs of a folder that figures need, with the digests of their sources in the current folder. It replaces earlier records, except with runs that have not ended.
 func writeRecords(ctx context.Context, folder, records, only string) error {
 	chosen, err := choose(table, only)
 	if err != nil {
@@ -59,6 +59,9 @@ func writeRecords(ctx context.Context, folder, records, only string) error {
 	var failed error
 	for _, name := range runs(chosen) {
 		r, err := read(ctx, folder, name)
+		if err == nil {
+			r.head.Sources, err = sourcesOf(".", name)
+		}
 		if err == nil {
 			err = writeRecord(filepath.Join(records, name+recordEnd), r)
 		}
@@ -80,7 +83,12 @@ func writeRecord(path string, r *results) error {
 
 // writePages generates pages again. It writes them all, and fails if a page has statements that the records do not support.
 func writePages(ctx context.Context, out io.Writer, records string, pages []string) error {
-	p := pageOf(table, load(ctx, records, runs(table)))
+	all := load(ctx, records, runs(table))
+	stale, err := staleRuns(".", all)
+	if err != nil {
+		return err
+	}
+	p := pageOf(table, all, stale)
 	var failed error
 	for _, path := range pages {
 		old, err := os.ReadFile(path)

@@ -67,6 +67,7 @@ func parseSources(run, text string) (all []source, err error) {
 		case 2:
 			// Many unanswered connections make a cell void, but this figure counts them.
 			s.of, s.evenFailed = quantities[last], last == "unanswered"
+			s.throughput, s.latency = last == "throughput", last == "p99"
 			if s.of == nil {
 				return nil, fmt.Errorf("%q is no quantity", last)
 			}

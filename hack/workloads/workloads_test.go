@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/hack/figures"
@@ -32,6 +33,20 @@ var noDearer = figures.AtMost(1).Bound(0.05)
 
 func under(run, implementation, load string, connections int32, of quantity) source {
 	return source{run: run, implementation: implementation, at: record.Point{Load: load, Connections: connections}, of: of}
+}
+
+// speed is the throughput of a server of the simulation.
+func speed(implementation string) source {
+	s := under("one", implementation, "sweep", 100, rate)
+	s.throughput = true
+	return s
+}
+
+// slow is its p99.
+func slow(implementation string) source {
+	s := under("one", implementation, "sweep", 100, quantities["p99"])
+	s.latency = true
+	return s
 }
 
 func left(run, implementation, load string, connections int32) source {
@@ -127,7 +142,7 @@ func simulated(t *testing.T, blocks int32) *results {
 
 func TestFiguresOfARun(t *testing.T) {
 	a, b := under("one", "a", "sweep", 100, cpuPerRequest), under("one", "b", "sweep", 100, cpuPerRequest)
-	slower, faster := under("one", "b", "sweep", 100, throughput), under("one", "a", "sweep", 100, throughput)
+	slower, faster := speed("b"), speed("a")
 	bound := simulated(t, 3)
 	for i := range bound.sights {
 		bound.sights[i].GeneratorAtLimit = true
@@ -135,6 +150,16 @@ func TestFiguresOfARun(t *testing.T) {
 	oneSided := simulated(t, 3)
 	for i := range oneSided.sights {
 		oneSided.sights[i].GeneratorAtLimit = oneSided.sights[i].Implementation == "a"
+	}
+	queued := simulated(t, 3)
+	for i := range queued.sights {
+		queued.sights[i].Suspect = append(queued.sights[i].Suspect, validity.QueueInGenerator)
+	}
+	partly := simulated(t, 3)
+	for i := range partly.sights {
+		if partly.sights[i].Block == 2 {
+			partly.sights[i].Suspect = append(partly.sights[i].Suspect, validity.QueueInGenerator)
+		}
 	}
 	void := simulated(t, 3)
 	for i := range void.sights {
@@ -163,13 +188,16 @@ func TestFiguresOfARun(t *testing.T) {
 		"a throughput of which one side is the generator's": {
 			ratio("throughput", slower, faster, atLeast(1)), oneSided, []string{"not measured\tthe load generator was at its limit in each cell of at least one side"},
 		},
-		"one block has no interval":         {ratio("r", b, a, atMost(1)), simulated(t, 1), []string{"not measured", "fewer than two"}},
-		"a value has no peer":               {value("v", a, "µs", theHighest, atMost(11)), simulated(t, 3), []string{"v\t10.83\tµs\t<=11 (bound)\tmet\tn=3, 10.83 to 10.83"}},
-		"an implementation that is missing": {ratio("r", under("one", "c", "sweep", 100, throughput), a, atMost(1)), simulated(t, 3), []string{"no block has all"}},
-		"a run that is missing":             {ratio("r", b, a, atMost(1)), &results{missing: "the run one has not ended"}, []string{"r\t-\tratio\t<=1 (bound)\tnot measured\tthe run one has not ended"}},
+		"a latency with a queue in the generator": {ratio("p99", slow("b"), slow("a"), atMost(1)), queued, []string{"not measured\trequests waited in the load generator in each cell"}},
+		"a latency with a queue in one block":     {ratio("p99", slow("b"), slow("a"), atMost(9)), partly, []string{"\tn=2 of 3"}},
+		"CPU time with a queue in the generator":  {ratio("r", b, a, atMost(1.3)), queued, []string{"\tmet\tn=3"}},
+		"one block has no interval":               {ratio("r", b, a, atMost(1)), simulated(t, 1), []string{"not measured", "fewer than two"}},
+		"a value has no peer":                     {value("v", a, "µs", theHighest, atMost(11)), simulated(t, 3), []string{"v\t10.83\tµs\t<=11 (bound)\tmet\tn=3, 10.83 to 10.83"}},
+		"an implementation that is missing":       {ratio("r", under("one", "c", "sweep", 100, rate), a, atMost(1)), simulated(t, 3), []string{"no block has all"}},
+		"a run that is missing":                   {ratio("r", b, a, atMost(1)), &results{missing: "the run one has not ended"}, []string{"r\t-\tratio\t<=1 (bound)\tnot measured\tthe run one has not ended"}},
 		"a spread against the peer's": {
 			comparison{
-				name: "s", over: []source{b, under("one", "a", "sweep", 10, cpuPerRequest)}, under: []source{under("one", "b", "sweep", 10, throughput), a}, aim: noDearer,
+				name: "s", over: []source{b, under("one", "a", "sweep", 10, cpuPerRequest)}, under: []source{under("one", "b", "sweep", 10, rate), a}, aim: noDearer,
 			}, simulated(t, 3), []string{"s\t", "n=3"},
 		},
 	} {
@@ -193,6 +221,23 @@ func TestQuantitiesOfARun(t *testing.T) {
 	}
 	if got := under("one", "a", "sweep", 10, unanswered).values(r); got[1] != 0 {
 		t.Errorf("%g connections got no answer", got[1])
+	}
+}
+
+func TestProgramOnSharedCPUAnswersNothing(t *testing.T) {
+	r := toldRun("one", time.Time{}, head{}, 8, 4)
+	c := ratio("r", prints("one", "a", "switch", wallTime), prints("one", "b", "switch", wallTime), atMost(3))
+	if got := c.figure(r).Line(); !strings.Contains(got, "\tmet\tn=2") {
+		t.Errorf("on CPUs of their own: got %s", got)
+	}
+	for i := range r.sights {
+		if r.sights[i].Implementation == "b" {
+			r.sights[i].Suspect = []validity.Code{validity.NotPinned}
+		}
+	}
+	f := c.figure(r)
+	if !unanswerable(f) || f.Missing != sharedCPU || (row{Figure: f}).verdict() != notTold {
+		t.Errorf("on shared ones: got %s", f.Line())
 	}
 }
 

@@ -35,7 +35,7 @@ func (a *Agent) obey(o protocol.Command) error {
 	case o.Store != nil && o.Check == nil && o.Start == nil:
 		return a.obeyStore(*o.Store)
 	}
-	return refuse(http.StatusUnprocessableEntity, "a command must hold exactly one of check, start and store")
+	return refuse(http.StatusUnprocessableEntity, "a command must have exactly one of check, start and store")
 }
 
 // obeyCheck returns after the requests are answered, so that the returned state holds the result. The operator does not repeat a successful
@@ -51,7 +51,7 @@ func (a *Agent) obeyCheck(c protocol.Check) error {
 		return nil
 	}
 	if started {
-		return refuse(http.StatusConflict, "the agent has its start already: a check would disturb what is measured")
+		return refuse(http.StatusConflict, "the agent has already started: a check would disturb the measurement")
 	}
 	checking, able := a.work.(checker)
 	if !able {
@@ -74,7 +74,7 @@ func (a *Agent) obeyStart(start protocol.Start) error {
 		if sameStart(*a.start, start) {
 			return nil
 		}
-		return refuse(http.StatusConflict, "the agent has another start already")
+		return refuse(http.StatusConflict, "the agent already has another start")
 	}
 	if err := validate(start); err != nil {
 		return err
@@ -130,7 +130,7 @@ func validate(start protocol.Start) error {
 		}
 		name := timetable.RawFile(s.Cell, 0)
 		if !protocol.PlainName(name) || names[name] {
-			return refuse(http.StatusUnprocessableEntity, "the file name %q of slot %d is not allowed or is there twice", name, i)
+			return refuse(http.StatusUnprocessableEntity, "the file name %q of slot %d is not allowed or not unique", name, i)
 		}
 		names[name] = true
 	}
@@ -152,7 +152,7 @@ func (a *Agent) obeyStore(s protocol.Store) error {
 	}
 	for _, d := range s.Files {
 		if !held[d.Name] {
-			return refuse(http.StatusUnprocessableEntity, "the agent holds no file %q", d.Name)
+			return refuse(http.StatusUnprocessableEntity, "the agent has no file %q", d.Name)
 		}
 	}
 	a.state.Uploading, a.state.StoreError = true, ""

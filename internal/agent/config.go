@@ -33,8 +33,10 @@ type Sandbox struct {
 	Address string
 	// FindServer finds the observed server's first process, or the parent of a launched program.
 	FindServer func(kernel.Proc) (pid int, err error)
+	// Keeper is the process that started the server and adopts its orphans; 0 in a pod.
+	Keeper int
 	// Cgroup is the folder where a process sees its container's cgroup. Everything in it counts as the generator's or the server's. Empty:
-	// processes have no cgroup of their own.
+	// processes have no separate cgroup.
 	Cgroup string
 	// Network is the folder with the counters of a network namespace without other loads: all traffic in it counts as the generator's. Empty:
 	// no such namespace. The server's counters are those of its process's namespace.
@@ -59,7 +61,7 @@ func (c Config) Observer(port int) (observe.Config, error) {
 		return observe.Config{}, fmt.Errorf("reading %s: %w", protocol.EnvMember, err)
 	}
 	return observe.Config{
-		Server: index, Node: c.Node, Dir: c.Dir, Port: port, FindServer: c.Sandbox.FindServer, Cgroup: c.Sandbox.Cgroup, SharedNetwork: c.Sandbox.SharedNetwork,
+		Server: index, Node: c.Node, Dir: c.Dir, Port: port, FindServer: c.Sandbox.FindServer, Keeper: c.Sandbox.Keeper, Cgroup: c.Sandbox.Cgroup, SharedNetwork: c.Sandbox.SharedNetwork,
 	}, nil
 }
 

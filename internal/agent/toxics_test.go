@@ -72,7 +72,7 @@ func (f *far) order() error {
 	f.t.Helper()
 	o := protocol.Command{Trial: testTrial, Attempt: testAttempt, Member: f.agent.work.Member(), Store: &protocol.Store{}}
 	for _, file := range f.files {
-		url, headers, err := f.store.Destination(f.t.Context(), file.Key, file.SHA256, time.Hour)
+		url, headers, err := f.store.Destination(f.t.Context(), file, time.Hour)
 		if err != nil {
 			f.t.Fatal(err)
 		}

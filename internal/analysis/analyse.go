@@ -10,6 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/analysis/scaling"
+	"loadstone.dev/loadstone/internal/analysis/trend"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
@@ -30,7 +31,6 @@ func Analyse(data record.RunData) (Table, error) {
 	return t, err
 }
 
-// measure leaves out the objectives, and returns the run as they see it.
 func measure(data record.RunData) (Table, objectives.Run, error) {
 	if err := misplaced(data.Trials); err != nil {
 		return Table{}, objectives.Run{}, err
@@ -46,9 +46,7 @@ func measure(data record.RunData) (Table, objectives.Run, error) {
 		return Table{}, objectives.Run{}, err
 	}
 	rows := rowsOf(data, programs)
-	if err := contradict(rows); err != nil {
-		return Table{}, objectives.Run{}, err
-	}
+	verdict.SeparateUnits(rows)
 	r, err := validity.NewReader(celled(data), p)
 	if err != nil {
 		return Table{}, objectives.Run{}, err
@@ -73,7 +71,9 @@ func measure(data record.RunData) (Table, objectives.Run, error) {
 	t.Capacities, searches = capacity.Compare(p, t.Capacities)
 	t.Rows, searches = verdict.CompareRows(p, rows, verdict.Failures{Trials: failures, Cases: failedCases}, searches)
 	t.Comparisons = verdict.Compare(p, t.Groups, failures, searches)
+	verdict.WeighCases(t.Rows)
 	t.Scaling = scaling.Of(p, t.Groups, data.Manifest.Plan.Seed)
+	t.Trends = trend.Of(data.Manifest.Plan, data.Trials, t.Groups)
 	t.Environment, t.Encryption = environment.Of(data, p), environment.Encryption(data, p)
 	t.Builds, t.Claims = builds.Of(data, p), builds.Claims(data, p)
 	t.Run.Notes = append(t.Run.Notes, builds.Notes(t.Builds, p, data)...)

@@ -102,7 +102,7 @@ func TestFactsDifferOnlyIfBothAreKnown(t *testing.T) {
 			if got := buildFact(table.Builds, builds.Path); got.Differs {
 				t.Error("that two files have two names is no difference")
 			}
-			if notes := strings.Join(table.Run.Notes, "\n"); strings.Contains(notes, "not built alike") != (tc.note != "") || !strings.Contains(notes, tc.note) {
+			if notes := strings.Join(table.Run.Notes, "\n"); strings.Contains(notes, "built differently") != (tc.note != "") || !strings.Contains(notes, tc.note) {
 				t.Errorf("the notes are:\n%s", notes)
 			}
 		})
@@ -139,8 +139,8 @@ func TestWhatWeighsInABuildIsNoted(t *testing.T) {
 				seen.Binary.Build.Stripped = own // It weighs nothing.
 			})
 			notes := strings.Join(analysed(t, d).Run.Notes, "\n")
-			want := "go-slow and go were not built alike: " + name + " is no in go-slow (a flag) and yes in go (a symbol)"
-			if !strings.Contains(notes, want) || strings.Count(notes, "not built alike") != 2 { // The limit differs as well.
+			want := "go-slow and go were built differently: " + name + " is no in go-slow (a flag) and yes in go (a symbol)"
+			if !strings.Contains(notes, want) || strings.Count(notes, "built differently") != 2 { // The limit differs as well.
 				t.Errorf("the notes are:\n%s\nwant %s", notes, want)
 			}
 		})
@@ -160,7 +160,7 @@ func TestNobodyDiffersFromABaselineThatWasNotRead(t *testing.T) {
 	if got := table.Builds.Implementations; !slices.Equal(got, []string{"go-slow", "epoll"}) {
 		t.Errorf("the builds are of %q", got)
 	}
-	if notes := strings.Join(table.Run.Notes, "\n"); strings.Contains(notes, "not built alike") {
+	if notes := strings.Join(table.Run.Notes, "\n"); strings.Contains(notes, "built differently") {
 		t.Errorf("the notes are:\n%s", notes)
 	}
 	if got := buildFact(table.Builds, builds.Optimized); !got.Differs || len(got.Values) != 2 {

@@ -260,7 +260,7 @@ func TestCapacityIsAnObjective(t *testing.T) {
 func TestEachSearchIsKeptWithItsSteps(t *testing.T) {
 	c := capacityOf(t, analyse(t, searched(1, nil)), "gohttp")
 	trial := c.Trials[0]
-	if trial.Result != search.Found || trial.Highest.Rate == 0 || *trial.Rate != float64(trial.Highest.Rate) || trial.Lowest.Rate <= trial.Highest.Rate {
+	if trial.Result != search.Found || trial.Highest.Rate == 0 || *trial.Rate < float64(trial.Highest.Rate) || *trial.Rate > float64(trial.Lowest.Rate) || trial.Lowest.Rate <= trial.Highest.Rate {
 		t.Errorf("%+v", trial)
 	}
 	for k, s := range trial.Steps {

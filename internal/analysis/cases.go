@@ -20,10 +20,9 @@ type Case struct {
 	Unit           string           `json:"unit"`
 	Better         record.Direction `json:"better"`
 	// Summary is over the processes' medians; nil if none counts.
-	Summary *inference.Summary `json:"summary,omitempty"`
-	// Repetitions is the fewest of one process.
-	Processes   int `json:"processes"`
-	Repetitions int `json:"repetitions"`
+	Summary     *inference.Summary `json:"summary,omitempty"`
+	Processes   int                `json:"processes"`
+	Repetitions int                `json:"repetitions"`
 	// OptimisedAway: the time is too short for the work.
 	OptimisedAway bool `json:"optimisedAway,omitempty"`
 }

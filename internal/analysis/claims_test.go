@@ -25,7 +25,7 @@ func TestClaimsAreConfirmedRefutedOrUnchecked(t *testing.T) {
 		{Implementation: own.Name, Claim: mimalloc, Answer: builds.Refuted, By: by},
 		{Implementation: own.Name, Claim: noGlibc, Answer: builds.Refuted, By: by},
 		{Implementation: own.Name, Claim: noMimalloc, Answer: builds.Confirmed, By: by},
-		{Implementation: own.Name, Claim: symbol, Answer: builds.Unchecked, By: "nobody has looked for the symbol"},
+		{Implementation: own.Name, Claim: symbol, Answer: builds.Unchecked, By: "the symbol was not looked up"},
 	}
 	if diff := cmp.Diff(want, analysed(t, d).Claims); diff != "" {
 		t.Error(diff)

@@ -41,6 +41,7 @@ type CellCount struct {
 	PinnedCells      int `json:"pinnedCells"`
 }
 
+// Contenders returns the counts without the cells of references, which no verdict uses.
 func (c Coverage) Contenders() CellCount {
 	return CellCount{
 		PlannedCells: c.PlannedCells - c.References.PlannedCells, MeasuredCells: c.MeasuredCells - c.References.MeasuredCells,
@@ -173,7 +174,6 @@ func asInt(b bool) int {
 	return 0
 }
 
-// missing returns nil if the implementation has a trial in the block.
 func missing(data record.RunData, block int32, implementation string) *MissingTrial {
 	if util.First(data.Trials, func(t *record.TrialData) bool {
 		return t.Manifest.Block == block && t.Manifest.Servers[0] == implementation

@@ -1,4 +1,4 @@
-// Package analysis turns the records of a run into the table that every report is printed from: what was measured,
+// Package analysis turns the records of a run into the table that every report is printed from: the measurements,
 // how far each number can be trusted, and which implementation is better, in what and by how much.
 //
 // It is pure: it reads record.RunData and no clock or file, and formats nothing. Field names state units; package
@@ -17,7 +17,7 @@
 // # Duets
 //
 // In a duet, two servers share one CPU and take turns under one load. Its trial is first split into two trials of the
-// same block. Throughput relates to the time for which the tool could run. Duets have no latencies, since those of a
+// same block. Throughput relates to the tool's running time. Duets have no latencies, since those of a
 // frozen tool include the frozen time.
 //
 // # Noise floor

@@ -76,7 +76,6 @@ func halfSeen(servers []record.ObserverResult, k int) []record.ObserverResult {
 	return servers
 }
 
-// thaw sets durations to the time for which the tool could run.
 func thaw(runs []record.CellRun) []record.CellRun {
 	for i := range runs {
 		if runs[i].Measurement == nil {

@@ -19,9 +19,8 @@ type Headline struct {
 	Gate *Gate `json:"gate,omitempty"`
 	// Calibration is nil unless the run is an A/A run.
 	Calibration *record.Calibration `json:"calibration,omitempty"`
-	// Entries are sorted: verdicts first, by size.
-	Entries []HeadlineEntry `json:"entries"`
-	Cases   []CaseOutcome   `json:"cases,omitempty"`
+	Entries     []HeadlineEntry     `json:"entries"`
+	Cases       []CaseOutcome       `json:"cases,omitempty"`
 	// CaseGaps and Unread are the table's.
 	CaseGaps  []CaseGap      `json:"caseGaps,omitempty"`
 	Unread    []UnreadOutput `json:"unreadOutput,omitempty"`
@@ -53,24 +52,34 @@ type CaseOutcome struct {
 	Cases          int    `json:"cases"`
 	Better         int    `json:"better"`
 	Worse          int    `json:"worse"`
-	Same           int    `json:"same"`
-	Undecided      int    `json:"undecided"`
-	// VoidProcesses do not count.
-	Processes     int `json:"processes"`
-	VoidProcesses int `json:"voidProcesses"`
+	// Differ counts differences in a metric whose better direction is unknown.
+	Differ int `json:"differ,omitempty"`
+	// Mixed counts cases with a winner that another metric contradicts.
+	Mixed     int `json:"mixed,omitempty"`
+	Same      int `json:"same"`
+	Undecided int `json:"undecided"`
+	// VoidProcesses do not count, SuspectProcesses do.
+	Processes        int             `json:"processes"`
+	VoidProcesses    int             `json:"voidProcesses"`
+	SuspectProcesses int             `json:"suspectProcesses,omitempty"`
+	SuspectReasons   []validity.Code `json:"suspectReasons,omitempty"`
 	// Largest has the largest difference with a winner.
 	Largest *verdict.RowComparison `json:"largest,omitempty"`
 }
 
 // HeadlineEntry is a contender against the baseline in one load or search.
 type HeadlineEntry struct {
-	// Load is empty for the mean over all loads.
 	Load           string          `json:"load,omitempty"`
 	Implementation string          `json:"implementation"`
 	Baseline       string          `json:"baseline"`
 	Verdict        verdict.Verdict `json:"verdict"`
 	Reason         verdict.Reason  `json:"reason,omitempty"`
 	Metric         verdict.Metric  `json:"metric"`
+	// Main is the verdict of the deciding metric if Verdict is Mixed. Seconds are the largest winners of either side that it
+	// would hide, or a latency at an imposed rate next to the CPU time. More counts other hidden winners at levels or loads.
+	Main    verdict.Verdict  `json:"main,omitempty"`
+	Seconds []verdict.Winner `json:"seconds,omitempty"`
+	More    int              `json:"more,omitempty"`
 	// Ratio, Low and High are contender / baseline.
 	Ratio      *float64 `json:"ratio,omitempty"`
 	Low        *float64 `json:"low,omitempty"`
@@ -89,38 +98,23 @@ type HeadlineEntry struct {
 	Cells       int             `json:"cells"`
 	VoidCells   int             `json:"voidCells"`
 	VoidReasons []validity.Code `json:"voidReasons,omitempty"`
-	Levels      int             `json:"levels"`
+	// SuspectCells are suspect in Metric, of UsedCells behind its ratio.
+	UsedCells      int             `json:"usedCells,omitempty"`
+	SuspectCells   int             `json:"suspectCells,omitempty"`
+	SuspectReasons []validity.Code `json:"suspectReasons,omitempty"`
+	Levels         int             `json:"levels"`
 	// SameInTheMean: DependsOnLoad with an equal mean, but all decided levels agree.
-	SameInTheMean bool            `json:"sameInTheMean,omitempty"`
-	OtherMetrics  []MetricVerdict `json:"otherMetrics,omitempty"`
+	SameInTheMean bool             `json:"sameInTheMean,omitempty"`
+	OtherMetrics  []verdict.Winner `json:"otherMetrics,omitempty"`
 	// Decided is empty if the load has one level.
-	Decided []LevelVerdict `json:"decided,omitempty"`
+	Decided []verdict.Winner `json:"decided,omitempty"`
 	// Unsustained levels are left out of the mean.
 	Unsustained []record.Point        `json:"unsustained,omitempty"`
 	Loads       []verdict.LoadVerdict `json:"loads,omitempty"`
 }
 
-// MetricVerdict is a metric with a winner.
-type MetricVerdict struct {
-	Metric  verdict.Metric  `json:"metric"`
-	Verdict verdict.Verdict `json:"verdict"`
-	Ratio   float64         `json:"ratio"`
-	Low     float64         `json:"low"`
-	High    float64         `json:"high"`
-	AtLeast bool            `json:"atLeast,omitempty"`
-}
-
-// LevelVerdict is a level with a winner.
-type LevelVerdict struct {
-	record.Point
-	Verdict verdict.Verdict `json:"verdict"`
-	Reason  verdict.Reason  `json:"reason,omitempty"`
-	Metric  verdict.Metric  `json:"metric"`
-	// Ratio is nil if an unsustained rate decided. AtLeast marks a lower bound.
-	Ratio   *float64            `json:"ratio,omitempty"`
-	AtLeast bool                `json:"atLeast,omitempty"`
-	Rate    *verdict.RateCounts `json:"rate,omitempty"`
-}
+// Said is the verdict of the deciding metric.
+func (e HeadlineEntry) Said() verdict.Verdict { return cmp.Or(e.Main, e.Verdict) }
 
 // Peak is the best mean throughput of an implementation.
 type Peak struct {
@@ -141,7 +135,6 @@ func (t Table) Headline() Headline {
 		MeasuredTrials: t.Coverage.MeasuredTrials, PlannedTrials: t.Coverage.PlannedTrials, Rules: t.Rules,
 		Gate: t.gate(), Entries: []HeadlineEntry{}, Peaks: []Peak{},
 	}
-	// If others are compared too, the noise floor is not the outcome.
 	others := slices.ContainsFunc(t.Implementations, func(i planned.Implementation) bool {
 		return i.Role != record.RoleReference && t.NoiseFloor != nil && !slices.Contains(t.NoiseFloor.Implementations[:], i.Name)
 	})
@@ -238,10 +231,13 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 		switch why {
 		case verdict.TooFewBlocks:
 			return false, v1alpha1.ReasonTooFewBlocks
+		case verdict.SuspectCells:
+			undecided = v1alpha1.ReasonSuspectCells
+			reason = undecided
 		case verdict.NoiseTooHigh, verdict.ManyComparisons:
 			reason = cmp.Or(undecided, v1alpha1.ReasonNoiseTooHigh)
 		default:
-			undecided = v1alpha1.ReasonUndecided
+			undecided = cmp.Or(undecided, v1alpha1.ReasonUndecided)
 			reason = undecided
 		}
 	}
@@ -259,14 +255,26 @@ func (t Table) counts(h Headline) bool {
 func entry(c verdict.Comparison) HeadlineEntry {
 	e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: c.Baseline, Verdict: c.Verdict, Reason: c.Reason, Loads: c.Loads}
 	d := c.Deciding()
+	e.Main = c.Main
 	e.measure(d)
-	e.AtLeast = d.AtLeast(c.Verdict)
+	e.AtLeast = d.AtLeast(e.Said())
 	e.SameInTheMean = c.Verdict == verdict.DependsOnLoad && d.Verdict == verdict.NoDifference && oneWay(c)
-	for _, r := range c.Overall {
-		if !r.Decides && r.Decided() {
-			e.OtherMetrics = append(e.OtherMetrics, MetricVerdict{r.Metric, r.Verdict, *r.Ratio, *r.Low, *r.High, r.AtLeast(r.Verdict)})
+	for _, w := range c.Against {
+		switch {
+		case !slices.ContainsFunc(e.Seconds, func(o verdict.Winner) bool { return o.Verdict == w.Verdict }):
+			e.Seconds = append(e.Seconds, w)
+		case w.Point != record.Point{}: // The mean's are in OtherMetrics.
+			e.More++
 		}
 	}
+	for _, r := range c.Overall {
+		switch {
+		case r.Decides || !r.Decided():
+		default:
+			e.OtherMetrics = append(e.OtherMetrics, verdict.WinnerAt(record.Point{}, r))
+		}
+	}
+	e.addLatency(c)
 	e.Unsustained = c.Unsustained
 	if len(c.Levels) < 2 && c.Reason != verdict.RateNotSustained {
 		return e
@@ -276,16 +284,28 @@ func entry(c verdict.Comparison) HeadlineEntry {
 		if e.Fewest == nil && !l.NeitherSustained() && one.FewestPairs == d.FewestPairs && (one.FewestPairs < d.Blocks || d.Blocks == 0 && anyPair(c)) {
 			e.Fewest = &l.Point
 		}
-		if l.Verdict != verdict.Better && l.Verdict != verdict.Worse {
-			continue
+		if w, ok := l.Winner(); ok {
+			e.Decided = append(e.Decided, w)
 		}
-		v := LevelVerdict{Point: l.Point, Verdict: l.Verdict, Reason: l.Reason, Metric: l.Metric, Ratio: one.Ratio, AtLeast: one.AtLeast(l.Verdict)}
-		if l.Reason == verdict.RateNotSustained {
-			v.Ratio, v.Rate = nil, l.Rate
-		}
-		e.Decided = append(e.Decided, v)
 	}
 	return e
+}
+
+// addLatency puts the largest latency next to the CPU time at an imposed rate, whose throughput is no answer.
+func (e *HeadlineEntry) addLatency(c verdict.Comparison) {
+	if e.Verdict != verdict.Better && e.Verdict != verdict.Worse || verdict.InMetric(c.Overall, verdict.Throughput) != nil {
+		return
+	}
+	var largest *verdict.Winner
+	for k := range e.OtherMetrics {
+		w := &e.OtherMetrics[k]
+		if w.Metric.Percentile() != "" && (largest == nil || w.Size() > largest.Size()) {
+			largest = w
+		}
+	}
+	if largest != nil {
+		e.Seconds = append(e.Seconds, *largest)
+	}
 }
 
 func oneWay(c verdict.Comparison) bool {
@@ -306,6 +326,7 @@ func anyPair(c verdict.Comparison) bool {
 
 func (e *HeadlineEntry) measure(r verdict.Result) {
 	e.Metric, e.Ratio, e.Low, e.High, e.Detectable = r.Metric, r.Ratio, r.Low, r.High, r.Detectable
+	e.SuspectCells, e.UsedCells, e.SuspectReasons = r.Suspects()
 	e.Blocks, e.BlocksNeeded, e.Bracketed, e.Levels, e.FewestPairs = r.Blocks, r.BlocksNeeded, r.Bracketed, r.Levels, r.FewestPairs
 }
 
@@ -335,7 +356,7 @@ func rank(e HeadlineEntry) int {
 	switch e.Verdict {
 	case verdict.Better, verdict.Worse:
 		return 0
-	case verdict.DependsOnLoad:
+	case verdict.DependsOnLoad, verdict.Mixed, verdict.Differs:
 		return 1
 	case verdict.NoDifference:
 		return 2

@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// NoiseBlocks is the default number of blocks, for which noise is stated.
+// NoiseBlocks is the default number of blocks: the noise is stated for it.
 const NoiseBlocks = 10
 
 func fitting(c *record.Calibration, fingerprint string) *record.Calibration {
@@ -82,7 +82,7 @@ func (t Table) unpinned(implementation string) int {
 }
 
 func noiseOf(m verdict.Metric, at *record.Point, n int, sd float64) record.Noise {
-	p := inference.Prospect{SD: sd, Alpha: verdict.Alpha * verdict.LoadsShare * verdict.DecidingShare}
+	p := inference.Prospect{SD: sd, Alpha: verdict.Alpha * verdict.LoadsShare * verdict.DecidingShare, Margin: math.Log1p(inference.EquivalenceMargin)}
 	return record.Noise{Metric: string(m), Point: at, N: n, LogStdDev: sd, Detectable: math.Expm1(p.Detectable(NoiseBlocks))}
 }
 

@@ -65,9 +65,13 @@ func (o *CaseOutcome) count(r *verdict.RowComparison) {
 		o.Better++
 	case verdict.Worse:
 		o.Worse++
+	case verdict.Differs:
+		o.Differ++
 	case verdict.NoDifference:
 		o.Same++
 		return
+	case verdict.Mixed:
+		o.Mixed++
 	case verdict.Inconclusive, verdict.DependsOnLoad:
 		o.Undecided++
 		return
@@ -84,21 +88,29 @@ func (o *CaseOutcome) countProcesses(programs []validity.Program) {
 		}
 		o.Processes++
 		o.VoidProcesses += asInt(p.Validity == validity.Void)
+		if p.Validity == validity.Suspect {
+			o.SuspectProcesses++
+			o.SuspectReasons = util.Distinct(append(o.SuspectReasons, p.Doubts()...))
+		}
 	}
 }
 
-// rowsOf voids the values of a void process.
+// rowsOf voids the values of a void process. NotChecked is no doubt here, since some kinds of work have no observations
+// at all; the headline counts it.
 func rowsOf(data record.RunData, programs []validity.Program) []verdict.BlockRow {
 	type process struct{ trial, implementation string }
-	void := map[process]validity.Code{}
+	void, doubts := map[process]validity.Code{}, map[process][]validity.Code{}
 	for _, p := range programs {
-		void[process{p.Trial, p.Implementation}] = p.VoidCode()
+		at := process{p.Trial, p.Implementation}
+		void[at] = p.VoidCode()
+		doubts[at] = slices.DeleteFunc(p.Doubts(), func(c validity.Code) bool { return c == validity.NotChecked })
 	}
 	var out []verdict.BlockRow
 	for _, t := range data.Trials {
 		for _, r := range t.Rows {
-			r.Void = cmp.Or(r.Void, string(void[process{t.Manifest.Name, t.Manifest.Servers[0]}]))
-			out = append(out, verdict.BlockRow{Row: r, Implementation: t.Manifest.Servers[0], Block: t.Manifest.Block})
+			of := process{t.Manifest.Name, t.Manifest.Servers[0]}
+			r.Void = cmp.Or(r.Void, string(void[of]))
+			out = append(out, verdict.BlockRow{Row: r, Implementation: t.Manifest.Servers[0], Block: t.Manifest.Block, Doubts: doubts[of]})
 		}
 	}
 	return out
@@ -111,25 +123,6 @@ func misplaced(trials []record.TrialData) error {
 			if n := len(t.Manifest.Servers); r.Server < 0 || r.Server >= n {
 				return fmt.Errorf("reading the values of %s: %s of case %s is of server %d, and the trial has %d", t.Manifest.Name, r.Metric, r.Case, r.Server, n)
 			}
-		}
-	}
-	return nil
-}
-
-// contradict refuses one metric and case with different units or directions.
-func contradict(rows []verdict.BlockRow) error {
-	type key struct{ metric, name string }
-	first := map[key]record.Row{}
-	for _, r := range rows {
-		k := key{r.Metric, r.Case}
-		own, known := first[k]
-		if !known {
-			first[k] = r.Row
-			continue
-		}
-		if own.Unit != r.Unit || own.Better != r.Better {
-			return fmt.Errorf("reading the values of %s: %s of case %s is in %s (%s is better) and in %s (%s is better)",
-				r.Implementation, r.Metric, r.Case, own.Unit, own.Better, r.Unit, r.Better)
 		}
 	}
 	return nil

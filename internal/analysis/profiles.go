@@ -37,8 +37,7 @@ type Profiled struct {
 	// Silent launches never answered correctly.
 	Silent int `json:"silent,omitempty"`
 	// Unended launches did not end when told to.
-	Unended int `json:"unended,omitempty"`
-	// Starved launches exceeded their container's MemoryBytes; OwnBytes are the implementation's.
+	Unended     int   `json:"unended,omitempty"`
 	Starved     int   `json:"starved,omitempty"`
 	MemoryBytes int64 `json:"memoryBytes,omitempty"`
 	OwnBytes    int64 `json:"ownBytes,omitempty"`
@@ -53,8 +52,7 @@ type Profiled struct {
 	Versus   *CountedRatio `json:"versus,omitempty"`
 	// Result is from the launch with the gravest finding, or the last.
 	Result *profiler.Result `json:"result,omitempty"`
-	// Flame is of the last launch; nil without calls.
-	Flame *callgrind.Graph `json:"flame,omitempty"`
+	Flame  *callgrind.Graph `json:"flame,omitempty"`
 }
 
 // Counter is an event of the CPU or the kernel.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -272,21 +271,33 @@ func TestTheHeadlineCountsHowCasesCameOut(t *testing.T) {
 	}
 }
 
-func TestValuesThatContradictEachOtherAreRefused(t *testing.T) {
+func TestAMetricInSeveralUnitsLosesItsValuesOnly(t *testing.T) {
 	for name, change := range map[string]func(*record.CaseValue){
 		"another unit":      func(v *record.CaseValue) { v.Unit = "ms" },
 		"another direction": func(v *record.CaseValue) { v.Better = record.MoreIsBetter },
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := analysis.Analyse(programs(2, func(name string, block int32) []record.Case {
-				c := timed("copy", 5)
+			table := analysed(t, programs(10, func(name string, block int32) []record.Case {
+				c := timed("copy", noisy(5, block))
+				c.Values = append(c.Values, record.CaseValue{Metric: "CPU time", Unit: "ns", Better: record.LessIsBetter, Samples: []float64{noisy(5, block)}})
 				if name == "go-slow" && block == 2 {
 					change(&c.Values[0])
 				}
-				return []record.Case{c}
+				return []record.Case{c, timed("sort", noisy(5, block))}
 			}))
-			if err == nil || !strings.Contains(err.Error(), "Time of case copy is in ns (Less is better)") {
-				t.Errorf("got %v", err)
+			for _, r := range table.Rows {
+				mixed := r.Case == "copy" && r.Metric == "Time"
+				if (r.Reason == verdict.UnitsDiffer) != mixed || (r.Verdict == verdict.Inconclusive) != mixed || r.Decides != (r.Metric == "Time") || r.VoidBlocks != 0 {
+					t.Errorf("%s of case %s: %s %s, decides %v, %d void", r.Metric, r.Case, r.Verdict, r.Reason, r.Decides, r.VoidBlocks)
+				}
+			}
+			if o := table.Headline().Cases[0]; o.Same != 1 || o.Undecided != 1 {
+				t.Errorf("the outcome is %+v", o)
+			}
+			for _, c := range table.Cases {
+				if (c.Summary == nil) != (c.Case == "copy" && c.Metric == "Time") {
+					t.Errorf("%s of case %s of %s has the summary %+v", c.Metric, c.Case, c.Implementation, c.Summary)
+				}
 			}
 		})
 	}

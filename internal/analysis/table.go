@@ -9,6 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/objectives"
 	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/analysis/scaling"
+	"loadstone.dev/loadstone/internal/analysis/trend"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
@@ -21,11 +22,9 @@ type Table struct {
 	Implementations []planned.Implementation `json:"implementations"`
 	Levels          []planned.Level          `json:"levels"`
 	Requests        []planned.Request        `json:"requests,omitempty"`
-	// Groups are ordered by level, then implementation.
-	Groups []validity.Group `json:"groups"`
-	// Comparisons list the mean over all loads first.
-	Comparisons []verdict.Comparison    `json:"comparisons"`
-	Rows        []verdict.RowComparison `json:"rows,omitempty"`
+	Groups          []validity.Group         `json:"groups"`
+	Comparisons     []verdict.Comparison     `json:"comparisons"`
+	Rows            []verdict.RowComparison  `json:"rows,omitempty"`
 	// Programs measured themselves; CaseGaps are what some did not print.
 	Programs   []validity.Program  `json:"programs,omitempty"`
 	Cases      []Case              `json:"cases,omitempty"`
@@ -34,6 +33,8 @@ type Table struct {
 	CaseNames  []CaseName          `json:"caseNames,omitempty"`
 	Scaling    []scaling.Result    `json:"scaling"`
 	Capacities []capacity.Capacity `json:"capacities"`
+	// Trends decide nothing.
+	Trends trend.Result `json:"trends"`
 	// Objectives are in spec order.
 	Objectives  []objectives.Result `json:"objectives"`
 	Fingerprint string              `json:"fingerprint,omitempty"`
@@ -64,9 +65,8 @@ type Run struct {
 	Operator string            `json:"operator"`
 	Pinning  record.Strictness `json:"pinning"`
 	// WholeTrials: trials have no cells; each process counts as one.
-	WholeTrials bool `json:"wholeTrials,omitempty"`
-	// Notes are sentences on the plan and the run's course.
-	Notes []string `json:"notes"`
+	WholeTrials bool     `json:"wholeTrials,omitempty"`
+	Notes       []string `json:"notes"`
 }
 
 // Rules are the constants behind the verdicts.

@@ -149,8 +149,8 @@ func TestASearchIsNoMoreExactThanItsLastSteps(t *testing.T) {
 	}
 }
 
-// TestLevelsThatAreOftenVoidStayInTheMean has two levels at which the contender is better, and two at which it is
-// worse and a hypervisor disturbs eight of fourteen blocks.
+// TestLevelsThatAreOftenVoidStayInTheMean has two levels with a better contender, and two with a worse one and a hypervisor that disturbs eight of
+// fourteen blocks.
 func TestLevelsThatAreOftenVoidStayInTheMean(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	effects := []float64{-math.Log(1.25), -math.Log(1.25), math.Log(1.4), math.Log(1.4)}
@@ -249,13 +249,13 @@ func TestARegressionKnowsTheSpreadBetweenRuns(t *testing.T) {
 	}
 	now := run(0, "now")
 	now.Earlier = map[string]record.EarlierRun{}
-	var prefixes []string
+	var earlier []v1alpha1.PastRun
 	for k := 1; k < len(costs); k++ {
 		then := run(k, fmt.Sprint("then-", k))
-		prefixes = append(prefixes, fmt.Sprint("default/then-", k))
-		now.Earlier[prefixes[k-1]] = record.EarlierRun{Data: &then}
+		earlier = append(earlier, v1alpha1.PastRun{UID: fmt.Sprint("then-", k)})
+		now.Earlier[earlier[k-1].UID] = record.EarlierRun{Data: &then}
 	}
-	objective := func(runs []string) objectives.Result {
+	objective := func(runs []v1alpha1.PastRun) objectives.Result {
 		d := now
 		d.Manifest.Plan.Objectives = []record.Objective{{
 			Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Max: "1.05",
@@ -263,7 +263,7 @@ func TestARegressionKnowsTheSpreadBetweenRuns(t *testing.T) {
 		}}
 		return analyse(t, d).Objectives[0]
 	}
-	one, five := objective(prefixes[:1]), objective(prefixes)
+	one, five := objective(earlier[:1]), objective(earlier)
 	if !one.WithinRuns || five.WithinRuns || one.EarlierRuns != 1 || five.EarlierRuns != 5 {
 		t.Errorf("one run: %+v; five: %+v; want the first to say that it knows the spread within runs only", one, five)
 	}
@@ -294,7 +294,7 @@ func TestALatencyIsComparedAndBounded(t *testing.T) {
 	h := table.Headline()
 	found := false
 	for _, b := range h.Entries[0].OtherMetrics {
-		found = found || b.Metric == verdict.LatencyAt("50") && b.Verdict == verdict.Worse && math.Abs(b.Ratio-2.02) < 0.02
+		found = found || b.Metric == verdict.LatencyAt("50") && b.Verdict == verdict.Worse && math.Abs(*b.Ratio-2.02) < 0.02
 	}
 	if !found {
 		t.Errorf("beside the CPU time stands %+v, want a p50 latency of 2.02 times", h.Entries[0].OtherMetrics)
@@ -361,7 +361,7 @@ func TestALevelThatIsVoidInAllBlocksIsNamed(t *testing.T) {
 func TestARegressionOfAnImposedThroughputIsNoFigure(t *testing.T) {
 	now, then := rated(3, 5000, 10), rated(1, 5000, 10)
 	now.Manifest.Plan.Objectives = []record.Objective{{
-		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Min: "0.95", Against: &record.Reference{Runs: []string{"then"}, Anchor: "go"},
+		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Min: "0.95", Against: &record.Reference{Runs: []v1alpha1.PastRun{{UID: "then"}}, Anchor: "go"},
 	}}
 	now.Earlier = map[string]record.EarlierRun{"then": {Data: &then}}
 	if got := analyse(t, now).Objectives[0]; got.Outcome != objectives.Undecided || got.Reason != objectives.NotMeasured {

@@ -10,9 +10,10 @@ import (
 	"loadstone.dev/loadstone/internal/cli/lint"
 )
 
-const analyzeHelp = `Reads the output of wrk, ab and k6, and reports unreliable results. It needs no cluster, and the output may
-come from any machine. A file may contain several runs and other text around them. Use - for standard input.
-The exit code is 1 if a sample is void.`
+const analyzeHelp = `Reads the output of load tools, and reports unreliable results. It needs no cluster, and the output may come
+from any machine. A file may contain several runs and other text around them, such as a log. Use - for standard input.
+It reads wrk, wrk2, ab, k6, vegeta, hey, oha, bombardier, autocannon, h2load, fortio, JMeter and Locust.
+The exit code is 1 if a sample is void, and 2 if something could not be read.`
 
 func analyzeCommand() *cobra.Command {
 	var asJSON bool
@@ -20,7 +21,7 @@ func analyzeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "analyze FILE...",
 		Aliases: []string{"analyse"},
-		Short:   "Check wrk, ab and k6 output for unreliable results",
+		Short:   "Check the output of load tools for unreliable results",
 		Long:    analyzeHelp,
 		Example: "  loadstone analyze wrk.txt\n  wrk -t1 -c10 -d10s http://127.0.0.1:8080/ | loadstone analyze -",
 		Args:    atLeastOne("name the files to analyze"),
@@ -37,17 +38,15 @@ func analyzeCommand() *cobra.Command {
 	return c
 }
 
-// analyze checks the samples in files. The name "-" means in.
+// The name "-" means in. A file that cannot be read hides no other.
 func analyze(out io.Writer, in io.Reader, files []string, output outputFormat) error {
 	var samples []lint.Sample
+	var refusals []lint.Refusal
 	for _, name := range files {
-		found, err := readSamples(in, name)
-		if err != nil {
-			return badInput(err)
-		}
-		samples = append(samples, found...)
+		found, refused := readSamples(in, name)
+		samples, refusals = append(samples, found...), append(refusals, refused...)
 	}
-	r := lint.Analyse(samples)
+	r := lint.Analyse(samples, refusals)
 	err := printValue(out, output, r, func(out io.Writer) error {
 		_, err := io.WriteString(out, lint.Text(r))
 		return err
@@ -58,20 +57,24 @@ func analyze(out io.Writer, in io.Reader, files []string, output outputFormat) e
 	if void := r.Void(); void > 0 {
 		return &statusError{statusFailed, fmt.Errorf("%d of %d samples are void", void, len(samples))}
 	}
+	if len(refusals) > 0 {
+		err := fmt.Errorf("reading %s: %s", refusals[0].Place(), refusals[0].Why)
+		if more := len(refusals) - 1; more > 0 {
+			err = fmt.Errorf("%w (and %d more)", err, more)
+		}
+		return badInput(err)
+	}
 	return nil
 }
 
-func readSamples(in io.Reader, name string) ([]lint.Sample, error) {
+func readSamples(in io.Reader, name string) ([]lint.Sample, []lint.Refusal) {
 	if name == "-" {
-		text, err := io.ReadAll(in)
-		if err != nil {
-			return nil, fmt.Errorf("reading standard input: %w", err)
-		}
-		return lint.Parse("stdin", text)
+		return lint.Parse("stdin", in)
 	}
-	text, err := os.ReadFile(name)
+	file, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("reading a raw output: %w", err)
+		return nil, []lint.Refusal{{File: name, Why: err.Error()}}
 	}
-	return lint.Parse(name, text)
+	defer func() { _ = file.Close() }() // It was only read.
+	return lint.Parse(name, file)
 }

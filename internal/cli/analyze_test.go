@@ -33,7 +33,7 @@ func exitStatus(err error) int {
 	return status(err)
 }
 
-// TestDocumentedAnalyzeExampleIsCurrent runs each command of docs/how-to/analyze.md and compares what is printed.
+// TestDocumentedAnalyzeExampleIsCurrent compares the output of each command in docs/how-to/analyze.md.
 func TestDocumentedAnalyzeExampleIsCurrent(t *testing.T) {
 	atRoot(t)
 	page := filepath.Join("docs", "how-to", "analyze.md")
@@ -84,16 +84,18 @@ func TestAnalyzeExitCodes(t *testing.T) {
 		want  int
 		words string
 	}{
-		"nothing is void":               {args: []string{raw + "wrk-steady.txt"}, want: 0},
-		"a sample is void":              {args: []string{raw + "wrk-steady.txt", raw + "wrk-500.txt"}, want: 1, words: "1 of 2 samples are void"},
-		"a sample is void in JSON":      {args: []string{"--json", raw + "wrk-500.txt"}, want: 1, words: "1 of 1 samples are void"},
-		"no file":                       {want: 2, words: "name the files to analyze: loadstone analyze FILE..."},
-		"a flag that is none":           {args: []string{"--fast"}, want: 2, words: "unknown flag: --fast: see loadstone analyze --help"},
-		"a file that is not there":      {args: []string{"none.txt"}, want: 2, words: "none.txt"},
-		"a folder":                      {args: []string{"docs"}, want: 2, words: "docs"},
-		"a file that is no output":      {args: []string{"LICENSE"}, want: 2, words: "found no output of wrk"},
-		"standard input that is void":   {args: []string{"-"}, stdin: "unable to connect to 10.0.0.1:80 Connection refused\n", want: 1, words: "void"},
-		"standard input that is a page": {args: []string{"-"}, stdin: "hello", want: 2, words: "reading stdin: "},
+		"nothing is void":                       {args: []string{raw + "wrk-steady.txt"}, want: 0},
+		"a sample is void":                      {args: []string{raw + "wrk-steady.txt", raw + "wrk-500.txt"}, want: 1, words: "1 of 2 samples are void"},
+		"a sample is void in JSON":              {args: []string{"--json", raw + "wrk-500.txt"}, want: 1, words: "1 of 1 samples are void"},
+		"no file":                               {want: 2, words: "name the files to analyze: loadstone analyze FILE..."},
+		"a flag that is none":                   {args: []string{"--fast"}, want: 2, words: "unknown flag: --fast: see loadstone analyze --help"},
+		"a file that is not there":              {args: []string{"none.txt"}, want: 2, words: "none.txt"},
+		"a folder":                              {args: []string{"docs"}, want: 2, words: "docs"},
+		"a file that is no output":              {args: []string{"LICENSE"}, want: 2, words: "LICENSE: found no output of a load tool"},
+		"an unreadable file beside a valid one": {args: []string{"LICENSE", raw + "wrk-steady.txt"}, want: 2, words: "LICENSE: found no output"},
+		"an unreadable file beside a void one":  {args: []string{"LICENSE", raw + "wrk-500.txt"}, want: 1, words: "1 of 1 samples are void"},
+		"standard input that is void":           {args: []string{"-"}, stdin: "unable to connect to 10.0.0.1:80 Connection refused\n", want: 1, words: "void"},
+		"standard input that is a page":         {args: []string{"-"}, stdin: "hello", want: 2, words: "reading stdin: "},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -105,6 +107,19 @@ func TestAnalyzeExitCodes(t *testing.T) {
 				t.Errorf("error %q, want one about %q", err, tc.words)
 			}
 		})
+	}
+}
+
+func TestUnreadableFileHidesNoOther(t *testing.T) {
+	atRoot(t)
+	out, err := execute(t, "analyze", "LICENSE", raw+"wrk-steady.txt", "none.txt")
+	if exitStatus(err) != statusBadInput {
+		t.Errorf("status %d, want %d", exitStatus(err), statusBadInput)
+	}
+	for _, want := range []string{"Not read\nLICENSE: found no output", "none.txt: open none.txt: no such file", "wrk-steady.txt:1", "Sample valid"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("it does not print %q:\n%s", want, out)
+		}
 	}
 }
 

@@ -33,11 +33,12 @@ noise floor is kept in the object store.`
 type calibration struct {
 	server Server
 	out    string
+	output outputFormat
 	remote clusterRun
 }
 
 func calibrateCommand(k *kube.Flags, plugin bool) *cobra.Command {
-	a := calibration{remote: clusterRun{kube: k}}
+	a := calibration{output: textOutput, remote: clusterRun{kube: k}}
 	var onCluster bool
 	c := &cobra.Command{
 		Use:     "calibrate [-- COMMAND...]",
@@ -62,6 +63,7 @@ func calibrateCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	f.StringVar(&a.out, "out", "", "on this machine: write the results to `DIR` (default loadstone-results/NAME-TIME)")
 	f.BoolVar(&onCluster, "cluster", plugin, "measure on the current cluster")
 	f.BoolVar(&a.remote.replace, "replace", false, "on a cluster: first delete a run with the same name")
+	bindOutput(c, &a.output, textOutput, jsonOutput)
 	return c
 }
 
@@ -77,15 +79,15 @@ func (a calibration) here(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return badInput(err)
 	}
-	told := screen.NewTeller(out, false)
+	told := screen.NewTeller(out, a.output == jsonOutput)
 	o := runOptions(asked, "", a.out, told)
 	o.Images = a.server.Image != ""
 	found, err := Here(ctx, o)
 	told.Clear()
 	if err != nil {
-		return err
+		return unled(told, err)
 	}
-	return printFound(out, found)
+	return endCalibration(told, found)
 }
 
 func (a calibration) onCluster(ctx context.Context, out io.Writer) error {
@@ -104,31 +106,26 @@ func (a calibration) onCluster(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	told := screen.NewTeller(out, false)
+	told := screen.NewTeller(out, a.output == jsonOutput)
 	if _, err := (kube.Applier{Client: c, Replace: a.remote.replace, Note: told.Note}).Apply(ctx, r); err != nil {
 		return err
 	}
 	found, err := Follow(ctx, k, c, r, told.Tell)
 	told.Clear()
 	if errors.Is(err, kube.ErrLeft) {
-		return a.remote.interrupted(ctx, c, client.ObjectKeyFromObject(r))
+		reason := a.remote.interrupted(ctx, c, client.ObjectKeyFromObject(r))
+		return errors.Join(told.Left(reason), reason)
 	}
 	if err != nil {
-		return err
+		return unled(told, err)
 	}
-	return printFound(out, found)
+	return endCalibration(told, found)
 }
 
-// printFound prints the noise floor. Without one, the command exits with the code of its run.
-func printFound(out io.Writer, f Found) error {
-	lines := f.Line
-	if f.Ending.Report != "" {
-		lines += "\nreport: " + f.Ending.Report
-	}
-	if f.Line != "" {
-		if _, err := fmt.Fprintln(out, lines); err != nil {
-			return err
-		}
+// endCalibration prints the result. Without a stored noise floor, the command exits with the code of its run.
+func endCalibration(told screen.Teller, f Found) error {
+	if err := told.Calibrated(f.Ending, f.Line, f.Floor); err != nil {
+		return err
 	}
 	switch {
 	case f.Ending.Interrupted:

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/config/samples"
+	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
@@ -60,10 +62,23 @@ func TestCalibrationMeasuresBuiltInServer(t *testing.T) {
 	leavesNothing(t, dir)
 }
 
+func TestCalibrationThatCannotStartEndsForPrograms(t *testing.T) {
+	testbed.Programs(t, "wrk")
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := execute(t, "calibrate", "--output", "json", "--out", filepath.Join(file, "aa"))
+	var end screen.End
+	if err == nil || json.Unmarshal([]byte(out), &end) != nil || end.Event != "end" || end.Message != err.Error() {
+		t.Errorf("it prints %q and ends with %v", out, err)
+	}
+}
+
 func TestInterruptedCalibrationMustRestart(t *testing.T) {
 	testbed.Programs(t, "wrk")
 	dir := t.TempDir()
-	cmd := loadstone(t.Context(), "calibrate", "--out", filepath.Join(dir, "aa"))
+	cmd := loadstone(t.Context(), "calibrate", "--output", "json", "--out", filepath.Join(dir, "aa"))
 	var out lockedBuffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
@@ -77,7 +92,7 @@ func TestInterruptedCalibrationMustRestart(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if got := statusAfter(cmd.Wait()); got != statusInterrupted || !strings.Contains(out.String(), "interrupted: run loadstone calibrate again") {
+	if got := statusAfter(cmd.Wait()); got != statusInterrupted || !strings.Contains(out.String(), "interrupted: run loadstone calibrate again") || !strings.Contains(out.String(), `{"event":"end"`) {
 		t.Errorf("it ends with status %d: %s", got, out.String())
 	}
 	leavesNothing(t, dir)
@@ -98,13 +113,14 @@ func TestCalibrationExitCodes(t *testing.T) {
 		"a noise floor of a cluster":     {Found{Ending: ending("", conduct.Succeeded, false), Line: "noise floor", Floor: true}, 0, "noise floor\n"},
 		"none":                           {Found{Ending: ending("page", conduct.Succeeded, false), Line: "none"}, statusInconclusive, "none\nreport: page\n"},
 		"none, since the run has failed": {Found{Ending: ending("page", conduct.Failed, false), Line: "none"}, statusFailed, "none\nreport: page\n"},
+		"a folder with controls":         {Found{Ending: ending("\x1b[2Jpage", conduct.Succeeded, false), Line: "noise \u202efloor", Floor: true}, 0, `noise \u202efloor` + "\n" + `report: \x1b[2Jpage` + "\n"},
 		"no report":                      {Found{Ending: ending("", conduct.Failed, false)}, statusFailed, ""},
 		"interrupted before a block":     {Found{Ending: ending("", conduct.Failed, true)}, statusInterrupted, ""},
 		"interrupted with a floor":       {Found{Ending: ending("page", conduct.Succeeded, true), Line: "noise floor", Floor: true}, statusInterrupted, "noise floor\nreport: page\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			err := printFound(&out, tc.found)
+			err := endCalibration(screen.NewTeller(&out, false), tc.found)
 			code := 0
 			if err != nil {
 				code = status(err)

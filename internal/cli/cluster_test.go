@@ -23,8 +23,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/testbed"
@@ -40,7 +42,7 @@ type cluster struct {
 
 var clusters atomic.Int32
 
-// newCluster is a namespace of a real API server, to which kubectl's files point.
+// newCluster is a namespace of a real API server, with a kubeconfig.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	config := testbed.Cluster(t, filepath.Join("..", ".."))
@@ -134,7 +136,7 @@ func ofImages(t *testing.T) string {
 	return written(t, "run.yaml", "command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: a, port: 8080}\n  - {name: costly, image: b")
 }
 
-// begin runs a command line beside the test, and returns what it prints and how it ends.
+// begin runs a command line in the background, and returns its output and exit code.
 func begin(ctx context.Context, args ...string) (*lockedBuffer, <-chan error) {
 	out, end := &lockedBuffer{}, make(chan error, 1)
 	root := New("loadstone")
@@ -185,15 +187,32 @@ func TestClusterRunIsFollowedToReport(t *testing.T) {
 	if printed, err := execute(t, "compare", "quick", w.namespace+"/quick", "--system-namespace", w.namespace); err == nil || !strings.Contains(err.Error(), "manifest.json") {
 		t.Errorf("comparing a run without records prints %s and ends with %v", printed, err)
 	}
-	// What has ended is not measured again in silence.
+	// An ended run is not silently measured again.
 	if _, err := execute(t, "run", ofImages(t), "--cluster"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "has already ended: use --replace") {
 		t.Errorf("the same again ends with %v", err)
 	}
 	if printed, err := execute(t, "wait", "quick"); err == nil || status(err) != statusInconclusive || printed != "costly is slower\n" {
 		t.Errorf("waiting prints %q and ends with %v", printed, err)
 	}
+	w.endsForPrograms(t)
 	if printed, err := execute(t, "list"); err != nil || !strings.Contains(printed, "quick  Succeeded  14/14     -     ") {
 		t.Errorf("list prints %q, %v", printed, err)
+	}
+}
+
+// endsForPrograms checks how an ended run is printed for programs.
+func (w *cluster) endsForPrograms(t *testing.T) {
+	t.Helper()
+	var end screen.End
+	printed, err := execute(t, "wait", "quick", "--output", "yaml")
+	if status(err) != statusInconclusive || yaml.UnmarshalStrict([]byte(printed), &end) != nil || end.Verdict != "costly is slower" || end.Conclusive {
+		t.Errorf("waiting prints %q and ends with %v", printed, err)
+	}
+	printed, err = execute(t, "watch", "quick", "--output", "json", "--system-namespace", w.namespace, "--out", t.TempDir())
+	lines := strings.Split(strings.TrimSpace(printed), "\n")
+	end = screen.End{}
+	if status(err) != statusInconclusive || json.Unmarshal([]byte(lines[len(lines)-1]), &end) != nil || end.Event != "end" || !strings.HasSuffix(end.Report, "report.html") {
+		t.Errorf("watching prints %q and ends with %v", printed, err)
 	}
 }
 
@@ -241,7 +260,7 @@ func TestClusterRunPrintsJSONEvents(t *testing.T) {
 	}
 }
 
-// What is measured under the name of a run that was deleted is not its result.
+// A later run with the name of a deleted one is not its result.
 func TestRecreatedRunIsNotFollowed(t *testing.T) {
 	w := newCluster(t)
 	out, end := begin(t.Context(), "run", ofImages(t), "--cluster")

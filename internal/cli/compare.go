@@ -28,8 +28,7 @@ The last run is the later one. The exit code is 4 if nothing can be compared.
 
 Machines drift between runs, often by more than a change is worth. So each implementation is compared with an
 anchor that every run measured: same image or program, command and CPUs. The command then compares these
-ratios. With one or two earlier runs, the intervals cover only the variation within a run. With three or more,
-they also cover the variation between runs.`
+ratios. Name three earlier runs or more: with fewer, the variation between runs is unknown, and no change is shown.`
 
 func compareCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
@@ -87,8 +86,7 @@ func notComparable(why string) error {
 // loader reads runs from folders and from the cluster.
 type loader struct {
 	kube *kube.Flags
-	// in is opened for the first run on the cluster.
-	in *kube.Stored
+	in   *kube.Stored
 }
 
 func (l *loader) close() {
@@ -97,7 +95,6 @@ func (l *loader) close() {
 	}
 }
 
-// load reads a run by its folder, its manifest or its name.
 func (l *loader) load(ctx context.Context, name string) (record.RunData, error) {
 	dir := strings.TrimSuffix(name, string(filepath.Separator)+"manifest.json")
 	if folders.Holds(dir) {

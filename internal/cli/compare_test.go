@@ -22,13 +22,13 @@ func checkCommandsOnResults(t *testing.T, results, page string) {
 	for _, name := range []string{results, filepath.Join(results, "manifest.json")} {
 		out, err := execute(t, "compare", results, name)
 		// Where a block was disturbed and repeated, some values have the three blocks that a comparison asks for.
-		shown := err == nil && strings.Contains(out, "no change shown")
+		shown := err == nil && strings.Contains(out, "undecided: fewer than three earlier runs")
 		few := err != nil && status(err) == statusInconclusive && err.Error() == "not comparable: fewer than three blocks have a value"
 		if !shown && !few || !strings.Contains(out, "sweep-100") {
 			t.Errorf("two blocks compared with themselves print %s and end with %v", out, err)
 		}
 	}
-	if out, err := execute(t, "compare", results, results, "--anchor", "zig"); err == nil || status(err) != statusInconclusive || !strings.Contains(err.Error(), "has not measured zig") {
+	if out, err := execute(t, "compare", results, results, "--anchor", "zig"); err == nil || status(err) != statusInconclusive || !strings.Contains(err.Error(), "did not measure zig") {
 		t.Errorf("another anchor prints %s and ends with %v", out, err)
 	}
 	checkPartialRun(t, results)
@@ -62,7 +62,7 @@ func checkPartialRun(t *testing.T, results string) {
 
 func TestComparePrintsChanges(t *testing.T) {
 	ratio := func(value, low, high float64) objectives.Result {
-		return objectives.Result{Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "zco", Value: &value, Low: &low, High: &high, N: 7, EarlierN: 10}
+		return objectives.Result{Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "zco", Value: &value, Low: &low, High: &high, N: 7, EarlierN: 10, WithinRuns: true}
 	}
 	lost := objectives.Result{Point: record.Point{Load: "sweep", Connections: 10}, Implementation: "zco", Reason: objectives.AnchorDiffers, Detail: "go had 2 CPUs and has 1"}
 	r := compare.Result{Anchor: "go", Confidence: 0.99, WithinRuns: true, Changes: []compare.Change{
@@ -76,11 +76,11 @@ func TestComparePrintsChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `IMPLEMENTATION  LEVEL     VALUE                        CHANGE   99 % INTERVAL       BLOCKS    FOUND
-zco             sweep-10  server CPU time per request  +20.0 %  +10.0 % to +30.0 %  10 and 7  more
-zco             sweep-10  throughput                   −10.0 %  −15.0 % to −5.0 %   10 and 7  less
-zco             sweep-10  p99 latency                  +1.0 %   −10.0 % to +10.0 %  10 and 7  no change shown
+zco             sweep-10  server CPU time per request  +20.0 %  +10.0 % to +30.0 %  10 and 7  undecided: fewer than three earlier runs
+zco             sweep-10  throughput                   −10.0 %  −15.0 % to −5.0 %   10 and 7  undecided: fewer than three earlier runs
+zco             sweep-10  p99 latency                  +1.0 %   −10.0 % to +10.0 %  10 and 7  undecided: fewer than three earlier runs
 zco             sweep-10  p50 latency                  -        -                   -         not comparable: the anchor is not the same in all runs: go had 2 CPUs and has 1
-Each value is a ratio to go. Each interval holds on its own, without correction for multiple comparisons. The variation between runs is unknown, and most changes are just that: name at least three earlier runs to measure it.
+Each value is a ratio to go. Each interval holds on its own, without correction for multiple comparisons. The variation between runs is unknown, so no change is shown: name at least three earlier runs to measure it.
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("it prints (-want +got):\n%s", diff)

@@ -23,7 +23,6 @@ const (
 	statusInterrupted  = 130
 )
 
-// codes explains the exit codes. Help and docs are generated from it.
 var codes = []struct {
 	code    int
 	meaning string

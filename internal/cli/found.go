@@ -41,7 +41,7 @@ func Here(ctx context.Context, o local.Options) (Found, error) {
 	if err != nil {
 		return Found{}, fmt.Errorf("naming the folder %s: %w", o.Out, err)
 	}
-	return readFound(context.WithoutCancel(ctx), artifact.ReadFolder(filepath.Dir(whole)), filepath.Base(whole), e)
+	return readFound(context.WithoutCancel(ctx), artifact.ReadFolder(filepath.Dir(whole)), filepath.Base(whole), "", e)
 }
 
 // Follow follows a run on the cluster to its end.
@@ -59,12 +59,12 @@ func Follow(ctx context.Context, k *kube.Flags, c client.Client, r *v1alpha1.Ben
 		return Found{}, err
 	}
 	defer in.Close()
-	return readFound(ctx, in.Store, download.PrefixOf(ended), e)
+	return readFound(ctx, in.Store, download.PrefixOf(ended), ended.Status.Report.ManifestSHA256, e)
 }
 
 // readFound reads the stored results of a run.
-func readFound(ctx context.Context, store artifact.Runs, prefix string, e progress.Ending) (Found, error) {
-	data, err := publish.Read(ctx, store, prefix)
+func readFound(ctx context.Context, store artifact.Runs, prefix, sha string, e progress.Ending) (Found, error) {
+	data, err := publish.Read(ctx, store, prefix, sha)
 	if err != nil {
 		return Found{}, fmt.Errorf("reading %s: %w", prefix, err)
 	}

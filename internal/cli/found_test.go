@@ -27,7 +27,7 @@ func kept(t *testing.T, folder *artifact.Folder, prefix string, o recordtest.Opt
 	if err := artifacttest.Keep(t.Context(), folder, prefix, d); err != nil {
 		t.Fatal(err)
 	}
-	made, err := publish.Report(t.Context(), folder, prefix, prefix)
+	made, err := publish.Report(t.Context(), folder, prefix, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestLaterRunsUseStoredNoiseFloor(t *testing.T) {
 		t.Errorf("before the calibration the report says: %s", text)
 	}
 	kept(t, folder, "aa", equals(8), sameImage)
-	found, err := readFound(t.Context(), folder, "aa", progress.Ending{Report: "report.html"})
+	found, err := readFound(t.Context(), folder, "aa", "", progress.Ending{Report: "report.html"})
 	if err != nil || !found.Floor || !strings.HasPrefix(found.Line, "noise floor (A/A of 2026-03-14, n = 8): ") || found.Ending.Report != "report.html" {
 		t.Errorf("the calibration has found %+v, %v", found, err)
 	}
@@ -119,7 +119,7 @@ func TestCalibrationWithoutNoiseFloor(t *testing.T) {
 				t.Fatal(err)
 			}
 			kept(t, folder, "aa", equals(tc.blocks), tc.change)
-			found, err := readFound(t.Context(), folder, "aa", progress.Ending{})
+			found, err := readFound(t.Context(), folder, "aa", "", progress.Ending{})
 			if err != nil || found.Floor || found.Line != tc.want {
 				t.Errorf("the calibration has found %+v, %v", found, err)
 			}
@@ -135,7 +135,7 @@ func TestMissingResultsAreAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readFound(t.Context(), folder, "none", progress.Ending{}); err == nil || !strings.Contains(err.Error(), "reading none") {
+	if _, err := readFound(t.Context(), folder, "none", "", progress.Ending{}); err == nil || !strings.Contains(err.Error(), "reading none") {
 		t.Errorf("a run that is not there: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Whatever somebody types that is no command, nothing is printed as if it were a result, and no cluster is asked.
+// An unknown command prints nothing on standard output, and asks no cluster.
 func TestInvalidCommandLinesAreRefused(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
@@ -63,7 +64,7 @@ func TestInvalidCommandLinesAreRefused(t *testing.T) {
 	}
 }
 
-// execute runs a command line as main does, and returns what it prints.
+// execute runs a command line like main, and returns its output.
 func execute(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	return executeOn(t, strings.NewReader(""), args...)
@@ -162,6 +163,23 @@ func TestShellsCompleteFixedFlagValues(t *testing.T) {
 		out, err := execute(t, append([]string{"__complete"}, args...)...)
 		if err != nil || !strings.Contains(out, value) {
 			t.Errorf("%q completes %q, %v; want %q", args, out, err, value)
+		}
+	}
+}
+
+func TestShellsCompleteContexts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	config := "apiVersion: v1\nkind: Config\ncontexts:\n- {name: kind-bench, context: {cluster: a}}\n- {name: aws, context: {cluster: b}}\n"
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for kubeconfig, want := range map[string]string{file: "aws\nkind-bench\n:4\n", file + "-missing": ":4\n"} {
+		t.Setenv("KUBECONFIG", kubeconfig)
+		for _, command := range [][]string{{"list"}, {"suite", "list"}, {"run"}} {
+			out, err := execute(t, append(append([]string{"__complete"}, command...), "--context", "")...)
+			if err != nil || !strings.HasPrefix(out, want) {
+				t.Errorf("%q completes %q, %v; want %q", command, out, err, want)
+			}
 		}
 	}
 }

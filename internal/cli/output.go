@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// outputFormat is the format in which a command prints its result.
+// outputFormat is the format of a command's result.
 type outputFormat string
 
 const (
@@ -67,15 +67,17 @@ func bindDataOutput(c *cobra.Command, into *outputFormat) {
 	bindOutput(c, into, textOutput, jsonOutput, yamlOutput)
 }
 
-// completeFlag lets a shell complete the values of a flag.
 func completeFlag(c *cobra.Command, flag string, values []string) {
-	complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	completeWith(c, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeWith lets a shell complete the values of a flag.
+func completeWith(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // The command lacks the flag.
 	}
 }
 
-// printValue prints a value in a format. The function prints it as text.
 func printValue(out io.Writer, format outputFormat, v any, text func(io.Writer) error) error {
 	switch format {
 	case jsonOutput:

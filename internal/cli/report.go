@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/local/folders"
 )
@@ -44,7 +45,7 @@ func reportCommand(k *kube.Flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := fmt.Fprintln(c.OutOrStdout(), page); err != nil || !open {
+			if _, err := fmt.Fprintln(c.OutOrStdout(), util.Printable(page)); err != nil || !open {
 				return err
 			}
 			return openPage(ctx, page)

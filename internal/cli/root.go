@@ -38,7 +38,7 @@ func Main(args []string) int {
 	if reexec.Is(args[1:]) {
 		status, err := reexec.Help(ctx, args[1:], os.Stdin, os.Stdout, os.Stderr)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, "loadstone:", err)
+			fmt.Fprintln(os.Stderr, "loadstone:", util.Printable(err.Error()))
 		}
 		return status
 	}
@@ -52,7 +52,6 @@ func Main(args []string) int {
 	return 0
 }
 
-// orInterrupted replaces the error of a canceled command with the error of an interruption.
 func orInterrupted(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return &statusError{statusInterrupted, kube.ErrLeft}
@@ -95,8 +94,11 @@ func New(name string) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	k.Note = func(text string) { fmt.Fprintln(root.ErrOrStderr(), "loadstone: "+util.Printable(text)) }
 	k.Bind(root.PersistentFlags())
+	completeWith(root, kube.ContextFlag, func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return k.Contexts(), cobra.ShellCompDirectiveNoFileComp
+	})
 	root.AddCommand(
-		initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),
+		vsCommand(), compareRefsCommand(), initCommand(), validateCommand(), runCommand(k, plugin), listCommand(k), watchCommand(k), waitCommand(k), reportCommand(k),
 		compareCommand(k), suiteCommand(k), analyzeCommand(), calibrateCommand(k, plugin), doctorCommand(k, plugin), versionCommand(),
 		server.Command(k, exactly(0, "ui takes no arguments")),
 	)
@@ -195,24 +197,44 @@ func bindFiles(c *cobra.Command, sentence string) {
 	c.RunE = func(c *cobra.Command, args []string) error { return run(c, append(args, named...)) }
 }
 
-// completeWithin limits how long a shell waits for the names of runs.
+// completeWithin limits how long a shell waits for the names of runs or suites.
 const completeWithin = 3 * time.Second
 
-// completeRuns lets a shell complete the names of runs. Without a cluster it completes nothing.
+// completeRuns lets a shell complete the names of runs.
 func completeRuns(k *kube.Flags) cobra.CompletionFunc {
+	return completeNames(func(ctx context.Context) ([]cobra.Completion, error) {
+		runs, err := listCluster(ctx, k, false)
+		var names []cobra.Completion
+		for _, r := range runs {
+			names = append(names, cobra.CompletionWithDesc(r.Name, r.State))
+		}
+		return names, err
+	})
+}
+
+// completeSuites lets a shell complete the names of suites.
+func completeSuites(k *kube.Flags) cobra.CompletionFunc {
+	return completeNames(func(ctx context.Context) ([]cobra.Completion, error) {
+		suites, err := kube.Suites(ctx, k, false)
+		var names []cobra.Completion
+		for _, s := range suites {
+			names = append(names, s.Name)
+		}
+		return names, err
+	})
+}
+
+// completeNames lets a shell complete the first argument. Without a cluster it completes nothing.
+func completeNames(list func(context.Context) ([]cobra.Completion, error)) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(c.Context(), completeWithin)
 		defer cancel()
-		runs, err := listCluster(ctx, k, false)
+		names, err := list(ctx)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var names []cobra.Completion
-		for _, r := range runs {
-			names = append(names, cobra.CompletionWithDesc(r.Name, r.State))
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}

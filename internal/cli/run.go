@@ -31,7 +31,7 @@ relative to the folder of FILE. An implementation runs in its image if it has no
 path. A path is an archive that docker save wrote, such as ./server.tar, or the folder of an OCI layout. With
 --images, every implementation that has an image runs in it. An image name is searched in docker, podman,
 buildah and containerd, and then in its registry. The image is unpacked once, into your cache folder. Images
-need Linux 5.12, and root or a user namespace.
+run in a sandbox, which needs Linux 5.14 and user namespaces.
 
 Scripts and bodies (bodyFrom) are files in the folder of FILE, named KEY or CONFIGMAP/KEY. Profiles use
 valgrind and strace from PATH, unless the implementation runs in an image.
@@ -63,7 +63,6 @@ const (
 	reportFolder  = "reports"
 )
 
-// progressEvery is the refresh interval of the progress line on a terminal.
 const progressEvery = time.Second
 
 // runCommand measures on this machine or on a cluster. A kubectl plugin uses the cluster by default.
@@ -113,7 +112,6 @@ func measuredHere(c *cobra.Command, k *kube.Flags, onCluster bool) bool {
 
 // localRun has the options of a run on this machine.
 type localRun struct {
-	// in is the content of the file "-".
 	in                   io.Reader
 	out                  string
 	resume, images, open bool
@@ -142,8 +140,14 @@ func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (read
 	if err != nil {
 		return readyRun{}, err
 	}
+	return h.prepareFile(ctx, out, file, local.Options{Folder: filepath.Dir(file)}, f)
+}
+
+// prepareFile checks the run of a file. Its relative paths begin in the folders of the options.
+func (h localRun) prepareFile(ctx context.Context, out io.Writer, file string, at local.Options, f *runfile.File) (readyRun, error) {
 	told := screen.NewTeller(out, h.output == jsonOutput)
-	o := runOptions(f.Run, file, h.out, told)
+	o := runOptions(f.Run, at.Folder, h.out, told)
+	o.Folders = at.Folders
 	o.Images = h.images
 	if err := resumeIn(&o, h.out, h.resume); err != nil {
 		return readyRun{}, err
@@ -175,11 +179,11 @@ func openRun(ctx context.Context, in io.Reader, path string) (*runfile.File, err
 	return f, nil
 }
 
-func runOptions(run *v1alpha1.BenchmarkRun, file, out string, told screen.Teller) local.Options {
+func runOptions(run *v1alpha1.BenchmarkRun, folder, out string, told screen.Teller) local.Options {
 	if out == "" {
 		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(folders.FolderTime))
 	}
-	o := local.Options{Run: run, Folder: filepath.Dir(file), Out: out, Version: util.Version, Tell: told.Tell}
+	o := local.Options{Run: run, Folder: folder, Out: out, Version: util.Version, Tell: told.Tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
 		o.Folder = whole
 	}

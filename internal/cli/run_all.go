@@ -18,10 +18,8 @@ import (
 type readyRun struct {
 	file, name string
 	told       screen.Teller
-	// lead measures the run. Its error has the exit code; nil for 0.
-	lead func(context.Context) error
-	// abandon frees its resources if it is not started.
-	abandon func()
+	lead       func(context.Context) error
+	abandon    func()
 }
 
 type prepareRun func(ctx context.Context, out io.Writer, file string) (readyRun, error)

@@ -24,7 +24,7 @@ func TestSeveralRunsExitWithMostSevereCode(t *testing.T) {
 	for name, tc := range map[string]struct {
 		files string
 		ends  map[string]error
-		// interrupts is the run that somebody ends.
+		// interrupts is the interrupted run.
 		interrupts    string
 		want          int
 		led, returned string

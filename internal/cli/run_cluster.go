@@ -17,14 +17,12 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// deleteDeadline limits how long an interrupted command waits for the deletion of its run.
 const deleteDeadline = time.Minute
 
 // clusterRun has the options of a run on a cluster.
 type clusterRun struct {
 	kube *kube.Flags
-	// in is the content of the file "-".
-	in io.Reader
+	in   io.Reader
 	// out is the report folder.
 	out                      string
 	output                   outputFormat

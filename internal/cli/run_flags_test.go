@@ -65,12 +65,12 @@ func TestRunFindsFilesNextToRunFile(t *testing.T) {
 	for file, want := range map[string]string{
 		"run.yaml": here, "below/run.yaml": filepath.Join(here, "below"), "../run.yaml": filepath.Dir(here), "/runs/run.yaml": "/runs",
 	} {
-		o := runOptions(run, file, "results", screen.NewTeller(io.Discard, false))
+		o := runOptions(run, filepath.Dir(file), "results", screen.NewTeller(io.Discard, false))
 		if o.Folder != want || o.Out != "results" || o.Run != run || o.Every != 0 || o.Tell == nil {
 			t.Errorf("of %s it has the options %+v, want the folder %s", file, o, want)
 		}
 	}
-	o := runOptions(run, "run.yaml", "", screen.NewTeller(io.Discard, false))
+	o := runOptions(run, ".", "", screen.NewTeller(io.Discard, false))
 	if !strings.HasPrefix(o.Out, filepath.Join("loadstone-results", "quick-20")) {
 		t.Errorf("by default it has the options %+v", o)
 	}

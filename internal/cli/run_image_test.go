@@ -78,8 +78,8 @@ func imageServer(t *testing.T, dir string) string {
 
 func TestLocalRunOfImages(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "unshare", "--mount", "--map-root-user", "true").CombinedOutput(); err != nil {
-		t.Skipf("this machine permits no mount namespace: %v: %s", err, out)
+	if out, err := exec.CommandContext(t.Context(), "unshare", "--mount", "--pid", "--fork", "--mount-proc", "--map-root-user", "true").CombinedOutput(); err != nil {
+		t.Skipf("this machine permits no sandbox: %v: %s", err, out)
 	}
 	program := imageServer(t, dir)
 	// Not before: the compiler's cache is there, too.

@@ -40,7 +40,7 @@ func TestMicrobenchmarksRunLocally(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	results, opened := filepath.Join(dir, "results"), filepath.Join(dir, "opened")
-	// The browser of this machine notes what it is asked to show.
+	// This fake browser records its argument.
 	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\necho \"report: $1\" >"+opened+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestMicrobenchmarksRunLocally(t *testing.T) {
 	leavesNothing(t, dir)
 }
 
-// Nobody compares it, and what it has measured counts all the same.
+// It is not compared, but its measurements count.
 func TestSingleMicrobenchmarkIsMeasured(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -26,7 +26,7 @@ const (
 	killsVariable, killSeedVariable = "LOADSTONE_TEST_KILLS", "LOADSTONE_TEST_KILL_SEED"
 	// killsOfARun is how often one run is killed before it may end.
 	killsOfARun = 3
-	// killWithin is the time in which a moment is drawn: about as long as the run takes.
+	// killWithin bounds the random moment: about the run's duration.
 	killWithin = 7 * time.Second
 )
 
@@ -43,8 +43,7 @@ func fromEnvironment(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// Each run is killed a few times, also while it is resumed, and then left alone. A moment that comes after the end of a run kills nobody, and does
-// not count.
+// Each run is killed a few times, also while it is resumed, then left alone. A moment after the run's end does not count.
 func TestKilledRunIsResumed(t *testing.T) {
 	dir := servers(t)
 	moments := rand.New(rand.NewPCG(uint64(fromEnvironment(t, killSeedVariable, 1)), 0))
@@ -121,7 +120,7 @@ func checkWhole(t *testing.T, results string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := folder.Load(t.Context(), filepath.Base(results))
+	data, err := folder.Load(t.Context(), filepath.Base(results), "")
 	if err != nil {
 		t.Fatalf("the record cannot be read: %v", err)
 	}

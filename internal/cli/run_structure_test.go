@@ -17,8 +17,7 @@ import (
 	"loadstone.dev/loadstone/test/structure"
 )
 
-// quickHere writes the quick sample as a run on this machine: its servers are programs of a folder on free ports, and two blocks of short levels
-// are enough, also where few CPUs are.
+// quickHere makes the quick sample a run on this machine: servers are programs on free ports, with two blocks of short levels, for few CPUs.
 func quickHere(t *testing.T, dir string) string {
 	t.Helper()
 	f, err := runfile.Open(t.Context(), filepath.Join("..", "..", "config", "samples", "quick.yaml"))
@@ -51,19 +50,18 @@ func quickHere(t *testing.T, dir string) string {
 	return file
 }
 
-// checkStructure checks that the records and the report of such a run are built like those of a run on a cluster, which the end-to-end tests
-// compare with the same file.
+// checkStructure compares the structure of records and report with the file that end-to-end tests use for runs on a cluster.
 func checkStructure(t *testing.T, results string) {
 	t.Helper()
 	folder, err := artifact.OpenFolder(filepath.Dir(results))
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := publish.Read(t.Context(), folder, filepath.Base(results))
+	data, err := publish.Read(t.Context(), folder, filepath.Base(results), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := publish.Make(t.Context(), folder, filepath.Base(results))
+	o, err := publish.Make(t.Context(), folder, filepath.Base(results), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/screen/screentest"
 )
 
-// oneLevel shortens the comparison of tests to a cell a trial.
+// oneLevel reduces the comparison to one cell per trial.
 var oneLevel = []string{", {connections: 8}]", "]", "blocks: 2", "blocks: 1"}
 
 // oneCell is oneLevel without a warm-up, for who does not look on.
@@ -56,7 +56,7 @@ func TestTerminalShowsBlocksCellsAndLatencies(t *testing.T) {
 	}
 }
 
-// samplesOfP99 is how many answers a 99th percentile needs, and some more. A cell of tests takes a second, in which a machine that is busy may answer fewer.
+// samplesOfP99 is slightly more than a 99th percentile needs. A busy machine may answer fewer within a cell's second.
 const samplesOfP99 = 1100
 
 // fewSamples reports whether every throughput that is shown is too low for a percentile to be known.

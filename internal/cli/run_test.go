@@ -55,14 +55,19 @@ func inFolder(m *testing.M) (code int, err error) {
 	return testbed.Main(m), nil
 }
 
-var buildServer = sync.OnceValue(func() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", serverFolder, "../../workloads/gohttp").CombinedOutput(); err != nil {
-		return fmt.Errorf("building the server: %w: %s", err, out)
-	}
-	return nil
-})
+// buildServer builds the reference server, and buildFaulty one with planted faults.
+var buildServer, buildFaulty = builds("gohttp"), builds("faulty")
+
+func builds(workload string) func() error {
+	return sync.OnceValue(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", serverFolder, "../../workloads/"+workload).CombinedOutput(); err != nil {
+			return fmt.Errorf("building %s: %w: %s", workload, err, out)
+		}
+		return nil
+	})
+}
 
 // patience bounds how long a run of a test may take on a machine that is busy.
 const patience = 10 * time.Minute
@@ -123,7 +128,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// loadstone is this program as a process of its own.
+// loadstone runs this program as a separate process.
 func loadstone(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
@@ -212,8 +217,10 @@ func checkTrial(t *testing.T, results string, entry record.TrialEntry) {
 			t.Logf("cell %s of trial %s was not observed, as on a machine that is busy: %s", cell.Name(), entry.Name, cell.Error)
 			continue
 		}
+		// On a busy machine, other programs may leave the server no CPU time in a cell.
+		starved := cell.CPUNanos == 0 && cell.BusyNanos >= 9*cell.Ended.Sub(cell.Started).Nanoseconds()/10
 		// An observer that a busy machine delays says so, and knows no sockets.
-		if cell.CPUNanos <= 0 || cell.RSSBytes <= 0 || cell.Sockets == nil && len(cell.Unknown) == 0 {
+		if cell.CPUNanos <= 0 && !starved || cell.RSSBytes <= 0 || cell.Sockets == nil && len(cell.Unknown) == 0 {
 			t.Errorf("cell %s of trial %s was observed as %+v", cell.Name(), entry.Name, cell)
 		}
 	}
@@ -364,7 +371,7 @@ func TestUnmeasurableServerFailsRun(t *testing.T) {
 	defer cancel()
 	file := comparison(t, dir, "--burn=20000", "--no-such-flag", ", {connections: 8}]", "]", "warmupSeconds: 1", "warmupSeconds: 0")
 	out, err := loadstone(ctx, "run", file, "--out", filepath.Join(dir, "results")).CombinedOutput()
-	if got := statusAfter(err); got != statusFailed || !bytes.Contains(out, []byte("TrialsFailed")) || !bytes.Contains(out, []byte("implementations[costly] exited (exit code 2")) {
+	if got := statusAfter(err); got != statusFailed || !bytes.Contains(out, []byte("loadstone: ServerExited: nothing was measured, because the rehearsal failed: implementations[costly] exited (exit code 2")) {
 		t.Errorf("it ends with status %d: %s", got, out)
 	}
 }

@@ -127,8 +127,8 @@ func TestWrongCertificateFailsBeforeMeasuring(t *testing.T) {
 		oldNew []string
 		want   string
 	}{
-		"another authority": {[]string{"tls: {verify: None}", "tls:\n      " + other}, `implementations[encrypted]: the server's certificate, by "CN=gohttp", is not signed by an authority of tls.ca: give the certificate of the one that has signed it, or give tls.verify: None in the place of ca`},
-		"no TLS at all":     {[]string{", --tls=self-signed", "", "\n    readiness: {path: /}", ""}, `implementations[encrypted]: the server speaks no TLS on its port: its answer to a handshake begins with "HTTP/": remove tls, or let the server speak it`},
+		"another authority": {[]string{"tls: {verify: None}", "tls:\n      " + other}, `implementations[encrypted]: the server's certificate, issued by "CN=gohttp", is not signed by an authority of tls.ca: add the certificate of its issuer, or replace ca by tls.verify: None`},
+		"no TLS at all":     {[]string{", --tls=self-signed", "", "\n    readiness: {path: /}", ""}, `implementations[encrypted]: the server does not speak TLS on its port: its answer to a handshake begins with "HTTP/": remove tls, or enable TLS in the server`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -18,7 +18,6 @@ const lastPort = 65535
 
 // Server is the server that an A/A run measures under two names.
 type Server struct {
-	// Run is the name of the run.
 	Run     string
 	Image   string
 	Port    int
@@ -36,8 +35,8 @@ func (s Server) OnCluster() (*v1alpha1.BenchmarkRun, error) {
 	return s.run(func(i *v1alpha1.Implementation) { i.Image, i.Port, i.Command = s.Image, int32(s.Port), s.Command })
 }
 
-// Here returns the same run for this machine. Without a command and an image it measures the built-in server of the program
-// at self, on the first free port from s.Port. With too few CPUs the run still works, but is marked and has no noise floor.
+// Here returns the same run for this machine. Without a command and an image it measures the built-in server of the program at self, on the first
+// free port from s.Port. With too few CPUs the run is marked and has no noise floor.
 func (s Server) Here(self string, taken func(port int) bool) (*v1alpha1.BenchmarkRun, error) {
 	if err := s.check(); err != nil {
 		return nil, err

@@ -34,7 +34,9 @@ round:
   - 4: inconclusive
 
 With --out, it also writes the report of the round, like loadstone suite report. It first waits for the change
-points that the gate needs. They do not change the exit code.`
+points that the gate needs. They do not change the exit code.
+
+With --output json or yaml, the standard output has only the finished round.`
 
 	suiteReportHelp = `Downloads the report of a finished round and prints the path of junit.xml. Continuous integration shows that
 file as a list of tests: the outcome of the round, the change points of gate.changePoints, and the tests of
@@ -47,7 +49,7 @@ the round, and 1 if something cannot be read. The files then name it.`
 	suiteListHelp = `Lists the suites in a namespace: readiness, current progress, and the outcome of the last round. Rounds of
 pull requests do not count.`
 
-	suiteHistoryHelp = `Shows each value of a suite by round, and the round in which it changed. See docs/how-to/find-regressions.md.
+	suiteHistoryHelp = `Shows each value of a suite by round, and the rounds with changes. See docs/how-to/find-regressions.md.
 Rounds of pull requests are not included.`
 )
 
@@ -67,70 +69,100 @@ func suiteCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
+// suiteRun has the options of loadstone suite run.
+type suiteRun struct {
+	kube     *kube.Flags
+	patience time.Duration
+	dir      string
+	set      []string
+	output   outputFormat
+}
+
 func suiteRunCommand(k *kube.Flags) *cobra.Command {
-	var patience time.Duration
-	var dir string
-	var set []string
+	o := suiteRun{kube: k, output: textOutput}
 	c := &cobra.Command{
-		Use:     "run SUITE",
-		Short:   "Start a round of a suite",
-		Long:    suiteRunHelp,
-		Example: "  loadstone suite run checkout --namespace perf\n  loadstone suite run checkout --set image=registry.example/checkout:1a2b3c4",
-		Args:    exactly(1, "name one suite"),
-		RunE: func(c *cobra.Command, args []string) error {
-			values, err := kube.Values(set)
-			if err != nil {
-				return err
-			}
-			if dir != "" && patience <= 0 {
-				return badInput(errors.New("--out needs --wait: the report exists only after the round"))
-			}
-			if dir != "" {
-				if err := kube.ForgetRound(k, args[0], dir); err != nil {
-					return err
-				}
-			}
-			r, err := kube.RequestRound(c.Context(), k, args[0], values, time.Now())
-			if err != nil {
-				return err
-			}
-			if _, err := fmt.Fprintln(c.OutOrStdout(), util.Printable(r.Said)); err != nil || patience <= 0 {
-				return err
-			}
-			line, err := r.Await(c.Context(), patience, dir != "")
-			if err != nil {
-				return err
-			}
-			end := tellEnd(c.OutOrStdout(), line)
-			if dir == "" {
-				return end
-			}
-			return withReport(end, fetchRound(c, k, args[0], line.Round, dir))
-		},
+		Use:               "run SUITE",
+		Short:             "Start a round of a suite",
+		Long:              suiteRunHelp,
+		Example:           "  loadstone suite run checkout --namespace perf\n  loadstone suite run checkout --set image=registry.example/checkout:1a2b3c4",
+		Args:              exactly(1, "name one suite"),
+		ValidArgsFunction: completeSuites(k),
+		RunE:              func(c *cobra.Command, args []string) error { return o.run(c, args[0]) },
 	}
-	c.Flags().DurationVar(&patience, "wait", 0, "wait up to `DURATION` for the end of the round, such as 2h")
-	c.Flags().StringVar(&dir, "out", "", "with --wait: write the report of the round to `DIR`")
-	c.Flags().StringArrayVar(&set, "set", nil, "set a parameter of the suite, as `NAME=VALUE`; repeatable")
+	c.Flags().DurationVar(&o.patience, "wait", 0, "wait up to `DURATION` for the end of the round, such as 2h")
+	c.Flags().StringVar(&o.dir, "out", "", "with --wait: write the report of the round to `DIR`")
+	c.Flags().StringArrayVar(&o.set, "set", nil, "set a parameter of the suite, as `NAME=VALUE`; repeatable")
+	bindDataOutput(c, &o.output)
 	return c
 }
 
-// tellEnd prints a passed round. Other outcomes are an error with their exit code.
-func tellEnd(out io.Writer, line v1alpha1.SuiteRound) error {
-	text := rounds.End(line)
-	switch line.Outcome {
-	case v1alpha1.RoundPassed:
-		_, err := fmt.Fprintln(out, util.Printable(text))
+func (o suiteRun) run(c *cobra.Command, suite string) error {
+	values, err := kube.Values(o.set)
+	if err != nil {
 		return err
-	case v1alpha1.RoundMissed:
-		return &statusError{statusMissed, errors.New(text)}
-	case v1alpha1.RoundInconclusive:
-		return &statusError{statusInconclusive, errors.New(text)}
-	case v1alpha1.RoundFailed, v1alpha1.RoundReplaced, v1alpha1.RoundIncomplete:
 	}
-	return errors.New(text)
+	switch {
+	case o.patience > 0:
+	case o.dir != "":
+		return badInput(errors.New("--out needs --wait: the report exists only after the round"))
+	case o.output != textOutput:
+		return badInput(errors.New("--output needs --wait: only a finished round has an outcome"))
+	}
+	if o.dir != "" {
+		if err := kube.ForgetRound(o.kube, suite, o.dir); err != nil {
+			return err
+		}
+	}
+	r, err := kube.RequestRound(c.Context(), o.kube, suite, values, time.Now())
+	if err != nil {
+		return err
+	}
+	// Programs read only the round from the standard output.
+	said := c.OutOrStdout()
+	if o.output != textOutput {
+		said = c.ErrOrStderr()
+	}
+	if _, err := fmt.Fprintln(said, util.Printable(r.Said)); err != nil || o.patience <= 0 {
+		return err
+	}
+	line, err := r.Await(c.Context(), o.patience, o.dir != "")
+	if err != nil {
+		return err
+	}
+	end := tellEnd(c.OutOrStdout(), o.output, line)
+	if o.dir == "" {
+		return end
+	}
+	return withReport(end, fetchRound(c.Context(), said, o.kube, suite, line.Round, o.dir))
 }
 
-// withReport adds a report error to the outcome of a round, and keeps the exit code of the outcome.
+// tellEnd prints a round. As text it prints only a passed one: other outcomes are an error with their exit code.
+func tellEnd(out io.Writer, format outputFormat, line v1alpha1.SuiteRound) error {
+	text := func(out io.Writer) error {
+		if line.Outcome != v1alpha1.RoundPassed {
+			return nil
+		}
+		_, err := fmt.Fprintln(out, util.Printable(rounds.End(line)))
+		return err
+	}
+	return cmp.Or(printValue(out, format, line, text), roundError(line))
+}
+
+// roundError returns an error with the exit code of a round; nil if it passed.
+func roundError(line v1alpha1.SuiteRound) error {
+	err := errors.New(rounds.End(line))
+	switch line.Outcome {
+	case v1alpha1.RoundPassed:
+		return nil
+	case v1alpha1.RoundMissed:
+		return &statusError{statusMissed, err}
+	case v1alpha1.RoundInconclusive:
+		return &statusError{statusInconclusive, err}
+	case v1alpha1.RoundFailed, v1alpha1.RoundReplaced, v1alpha1.RoundIncomplete:
+	}
+	return err
+}
+
 func withReport(end, err error) error {
 	if end == nil || err == nil {
 		return cmp.Or(end, err)
@@ -142,12 +174,15 @@ func suiteReportCommand(k *kube.Flags) *cobra.Command {
 	var dir string
 	var round int32
 	c := &cobra.Command{
-		Use:     "report SUITE",
-		Short:   "Download the report of a round as a list of tests",
-		Long:    suiteReportHelp,
-		Example: "  loadstone suite report checkout\n  loadstone suite report checkout --round 12 --out reports",
-		Args:    exactly(1, "name one suite"),
-		RunE:    func(c *cobra.Command, args []string) error { return fetchRound(c, k, args[0], round, dir) },
+		Use:               "report SUITE",
+		Short:             "Download the report of a round as a list of tests",
+		Long:              suiteReportHelp,
+		Example:           "  loadstone suite report checkout\n  loadstone suite report checkout --round 12 --out reports",
+		Args:              exactly(1, "name one suite"),
+		ValidArgsFunction: completeSuites(k),
+		RunE: func(c *cobra.Command, args []string) error {
+			return fetchRound(c.Context(), c.OutOrStdout(), k, args[0], round, dir)
+		},
 	}
 	c.Flags().StringVar(&dir, "out", reportFolder, "write the report to `DIR`")
 	c.Flags().Int32Var(&round, "round", 0, "`NUMBER` of the round (default: the last finished round, including rounds of pull requests)")
@@ -155,14 +190,14 @@ func suiteReportCommand(k *kube.Flags) *cobra.Command {
 }
 
 // fetchRound downloads the report of a round and prints the path of its JUnit file.
-func fetchRound(c *cobra.Command, k *kube.Flags, suite string, round int32, dir string) error {
-	ctx, cancel := context.WithTimeout(c.Context(), fetchDeadline)
+func fetchRound(ctx context.Context, out io.Writer, k *kube.Flags, suite string, round int32, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchDeadline)
 	defer cancel()
 	tests, err := kube.FetchRound(ctx, k, suite, round, dir)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), util.Printable(tests))
+	_, err = fmt.Fprintln(out, util.Printable(tests))
 	return err
 }
 
@@ -170,11 +205,12 @@ func suiteHistoryCommand(k *kube.Flags) *cobra.Command {
 	output := textOutput
 	var within int
 	c := &cobra.Command{
-		Use:     "history SUITE",
-		Short:   "Show the values of a suite by round, and where they change",
-		Long:    suiteHistoryHelp,
-		Example: "  loadstone suite history checkout --namespace perf",
-		Args:    exactly(1, "name one suite"),
+		Use:               "history SUITE",
+		Short:             "Show the values of a suite by round, and where they change",
+		Long:              suiteHistoryHelp,
+		Example:           "  loadstone suite history checkout --namespace perf",
+		Args:              exactly(1, "name one suite"),
+		ValidArgsFunction: completeSuites(k),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, err := kube.SuiteHistory(c.Context(), k, args[0])
 			if err != nil {
@@ -187,7 +223,7 @@ func suiteHistoryCommand(k *kube.Flags) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().IntVar(&within, "fail-within", 0, "exit with code 3 if a value became worse within the last `ROUNDS` rounds")
+	c.Flags().IntVar(&within, "fail-within", 0, "exit with code 3 if a value was found to be worse within the last `ROUNDS` rounds")
 	bindDataOutput(c, &output)
 	return c
 }

@@ -69,7 +69,7 @@ func TestSuiteHistoryReadsReports(t *testing.T) {
 	if !strings.Contains(out, "small, round 17: left out: ") || !strings.Contains(out, "small, round 18: left out: it ended without a report") {
 		t.Errorf("rounds without a report are not told of: %s", out)
 	}
-	for within, want := range map[string]int{"5": 0, "6": statusMissed} {
+	for within, want := range map[string]int{"1": 0, "6": statusMissed} {
 		_, err := execute(t, append(command, "--fail-within", within)...)
 		if err == nil && want != 0 || err != nil && (status(err) != want || !strings.Contains(err.Error(), "server CPU time per request of go-slow / go under sweep: round 11: +")) {
 			t.Errorf("within %s rounds it ends with %v", within, err)

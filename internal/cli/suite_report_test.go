@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +18,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
@@ -25,7 +28,7 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// suite makes a suite of one run that nobody measures but the test.
+// suite makes a suite of one run, measured by the test.
 func (w *cluster) suite() *v1alpha1.BenchmarkSuite {
 	w.t.Helper()
 	s := &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "checkout"}}
@@ -81,7 +84,7 @@ func asked(s *v1alpha1.BenchmarkSuite) string {
 	return cmp.Or(s.Annotations[v1alpha1.AnnotationRequestedAt], webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook]).ID)
 }
 
-// answers ends a round once somebody asks for one.
+// answers ends a round once one is requested.
 func (w *cluster) answers(ctx context.Context, s *v1alpha1.BenchmarkSuite, round int, outcome v1alpha1.RoundOutcome) error {
 	for ctx.Err() == nil {
 		var now v1alpha1.BenchmarkSuite
@@ -122,6 +125,11 @@ func TestSuiteReportIsDownloaded(t *testing.T) {
 		t.Errorf("the report of no suite ends with %v", err)
 	}
 	s := w.suite()
+	for _, verb := range []string{"run", "report", "history"} {
+		if printed, err := execute(t, "__complete", "suite", verb, ""); err != nil || !strings.HasPrefix(printed, "checkout\n:4\n") {
+			t.Errorf("a shell completes %q after suite %s, %v", printed, verb, err)
+		}
+	}
 	if _, err := execute(t, command...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "has no finished round") {
 		t.Errorf("the report of no round ends with %v", err)
 	}
@@ -235,7 +243,7 @@ func TestSuiteRunSetsParameters(t *testing.T) {
 	s := w.suite()
 	w.takesImages(s, "shop/checkout")
 	for value, want := range map[string]string{
-		"image": "does not set a parameter: write NAME=VALUE", "commit=1a2b3c4": "commit a value, which is none of the suite's parameters",
+		"image": "does not set a parameter: write NAME=VALUE", "commit=1a2b3c4": "commit, but the suite has no such parameter",
 		"image=other:1": "does not match its pattern shop/checkout:.*",
 	} {
 		if _, err := execute(t, "suite", "run", "checkout", "--set", value); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), want) {
@@ -250,5 +258,22 @@ func TestSuiteRunSetsParameters(t *testing.T) {
 	w.must(w.answers(t.Context(), s, 4, v1alpha1.RoundPassed))
 	if err := <-end; err != nil || !strings.HasSuffix(out.String(), "round 4: passed: small: +23 %\n") {
 		t.Errorf("it ends with %v and prints %s", err, out.String())
+	}
+	if _, err := execute(t, "suite", "run", "checkout", "--output", "json"); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), "--output needs --wait") {
+		t.Errorf("the outcome of a round that nothing waits for ends with %v", err)
+	}
+}
+
+func TestSuiteRunPrintsRoundForPrograms(t *testing.T) {
+	round := v1alpha1.SuiteRound{Round: 3, Outcome: v1alpha1.RoundMissed, Message: "small: p99 +23 %"}
+	for format, read := range map[outputFormat]func([]byte, any) error{
+		jsonOutput: json.Unmarshal, yamlOutput: func(text []byte, into any) error { return yaml.UnmarshalStrict(text, into) },
+	} {
+		var out bytes.Buffer
+		var got v1alpha1.SuiteRound
+		err := tellEnd(&out, format, round)
+		if status(err) != statusMissed || read(out.Bytes(), &got) != nil || got.Outcome != round.Outcome || got.Message != round.Message {
+			t.Errorf("as %s it prints %s and ends with %v", format, &out, err)
+		}
 	}
 }

@@ -74,7 +74,7 @@ func TestSuiteRunWaitExitCodes(t *testing.T) {
 	} {
 		var out strings.Builder
 		got, text := 0, ""
-		if err := tellEnd(&out, v1alpha1.SuiteRound{Round: 3, Outcome: outcome, Message: "small: p99 +23 %"}); err != nil {
+		if err := tellEnd(&out, textOutput, v1alpha1.SuiteRound{Round: 3, Outcome: outcome, Message: "small: p99 +23 %"}); err != nil {
 			got, text = status(err), err.Error()
 		}
 		if said := out.String() + text; got != want || strings.TrimSpace(said) != "round 3: "+strings.ToLower(string(outcome))+": small: p99 +23 %" {
@@ -83,7 +83,7 @@ func TestSuiteRunWaitExitCodes(t *testing.T) {
 	}
 }
 
-// A pipeline that goes on at 4, or tells 3 from 1, does so whether or not the store answers.
+// A pipeline that distinguishes exit codes gets the same ones with and without the store.
 func TestMissingReportKeepsRoundExitCode(t *testing.T) {
 	away := errors.New("the store is away")
 	for name, tc := range map[string]struct {
@@ -98,7 +98,7 @@ func TestMissingReportKeepsRoundExitCode(t *testing.T) {
 		"it has passed, and the store is away":         {v1alpha1.RoundPassed, away, statusFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := withReport(tellEnd(io.Discard, v1alpha1.SuiteRound{Round: 7, Outcome: tc.outcome}), tc.err)
+			err := withReport(tellEnd(io.Discard, textOutput, v1alpha1.SuiteRound{Round: 7, Outcome: tc.outcome}), tc.err)
 			if got := status(err); got != tc.want {
 				t.Errorf("it exits with %d, want %d", got, tc.want)
 			}

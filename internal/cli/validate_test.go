@@ -29,7 +29,7 @@ spec:
   blocks: 7
 `
 
-// written puts a file into a folder, with one part in the place of another, and returns its path.
+// written writes a file with one replacement into a folder, and returns its path.
 func written(t *testing.T, name, old, instead string) string {
 	t.Helper()
 	if !strings.Contains(sound, old) {
@@ -59,7 +59,7 @@ func TestValidatePrintsAllProblemsWithLines(t *testing.T) {
 		"what the plan refuses":  {"port: 8081", "", []string{":7: spec.implementations[1].port is not set: name the port"}, 2},
 		"a rule between fields":  {"baseline: plain", "baseline: other", []string{":8: spec: baseline must be the name of one of the implementations\n"}, 2},
 		"an image and a command": {"command: [./costly]", "image: b", []string{", on this machine; a cluster needs images\n"}, 0},
-		"a round's objective":    {"  baseline: plain", "  baseline: plain\n  objectives:\n  - {metric: Regression, of: Throughput, min: \"0.9\",\n    against: {lastGood: 3, anchor: plain}}", []string{":11: spec.objectives[0].against.lastGood is set, and only a BenchmarkSuite has good rounds: make this run a template of one, or name earlier runs in spec.objectives[0].against.runs\n"}, 2},
+		"a round's objective":    {"  baseline: plain", "  baseline: plain\n  objectives:\n  - {metric: Regression, of: Throughput, min: \"0.9\",\n    against: {lastGood: 3, anchor: plain}}", []string{":11: spec.objectives[0].against.lastGood needs a BenchmarkSuite: make this run a template of one, or name earlier runs in spec.objectives[0].against.runs\n"}, 2},
 		"archives":               {"command: [./plain], port: 8080}\n  - {name: costly, command: [./costly]", "image: ./a.tar, port: 8080}\n  - {name: costly, image: ./b.tar", []string{", on this machine; a cluster needs images\n"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestValidateChecksAndCountsProfiles(t *testing.T) {
 	}
 }
 
-// Who names images means a cluster: that its plan fails is no matter of this machine, which has no etcd.
+// A file with images is for a cluster, so problems of this machine, such as a missing etcd, do not matter.
 func TestValidateReportsClusterProblemsForImages(t *testing.T) {
 	var levels []string
 	for i := range 20 {
@@ -218,7 +218,7 @@ func TestValidateReadsSuitesAndTheirTemplates(t *testing.T) {
 			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 5, anchor: anchor}}]\n", []string{": valid: 14 trials of 1 cell (small), "},
 		},
 		"good rounds and runs": {
-			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 5, runs: [a], anchor: anchor}}]\n", []string{":15: spec.runs[0].template.spec.objectives[0].against: against needs either runs or lastGood"},
+			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 5, runs: [{name: a, uid: 0c9f3f11, manifestSHA256: " + strings.Repeat("a", 64) + "}], anchor: anchor}}]\n", []string{":15: spec.runs[0].template.spec.objectives[0].against: against needs either runs or lastGood"},
 		},
 		"more good rounds than are known": {
 			"baseline: anchor\n", "baseline: anchor\n        objectives: [{metric: Regression, of: Throughput, min: \"0.95\", against: {lastGood: 50, anchor: anchor}}]\n", []string{":15: spec.runs[0].template.spec.objectives[0].against.lastGood: 50 is too large: use at most 20\n"},
@@ -235,11 +235,11 @@ func TestValidateReadsSuitesAndTheirTemplates(t *testing.T) {
 		"a rule between fields":         {"baseline: anchor", "baseline: other", []string{":14: spec.runs[0].template.spec: baseline must be the name of one of the implementations\n"}},
 		"a field of the suite":          {"  triggers:", "  trigger:", []string{":28: spec.trigger: unknown field: did you mean triggers?\n"}},
 		"what the plan refuses":         {", port: 8080}", "}", []string{":12: runs[small].template: spec.implementations[0].port is not set: name the port", ":22: runs[large].template: spec.implementations[0].port is not set"}},
-		"a parameter that is none":      {"$(image)", "$(imag)", []string{":8: runs[small]: the image $(imag) names a parameter that the suite does not have\n", ": some rules were not checked: correct these problems first\n"}},
+		"a parameter that is none":      {"$(image)", "$(imag)", []string{":8: runs[small]: the image $(imag) names an unknown parameter: add it to spec.parameters\n", ": some rules were not checked: correct these problems first\n"}},
 		"a pattern":                     {"default:", "pattern: \"[a-z]+\", default:", []string{`:6: parameters[image].default is "shop/checkout:main", which does not match its pattern`}},
-		"an image that is no reference": {"shop/checkout:main", "Shop/Checkout:main:2", []string{`:10: runs[small].template.spec: the image "Shop/Checkout:main:2" is no reference: `}},
-		"a schedule":                    {"0 3 * * *", "0 25 * * *", []string{`:31: triggers.schedules[0].cron "0 25 * * *" is no schedule: `}},
-		"a time zone":                   {"Europe/Berlin", "Europe/Bonn", []string{`:31: triggers.schedules[0].timeZone "Europe/Bonn" is no time zone`}},
+		"an image that is no reference": {"shop/checkout:main", "Shop/Checkout:main:2", []string{`:10: runs[small].template.spec: the image "Shop/Checkout:main:2" is not a valid reference: `}},
+		"a schedule":                    {"0 3 * * *", "0 25 * * *", []string{`:31: triggers.schedules[0].cron "0 25 * * *" is not a schedule: `}},
+		"a time zone":                   {"Europe/Berlin", "Europe/Bonn", []string{`:31: triggers.schedules[0].timeZone "Europe/Bonn" is unknown`}},
 		"a command without image":       {"image: $(image)", "command: [./a]", []string{":12: runs[small].template: spec.implementations[0].image"}},
 		"a second document":             {"spec:\n  parameters", "---\nspec:\n  parameters", []string{":5: a second document starts here: put each suite in a separate file\n"}},
 		"a name that is none":           {"name: checkout}", "name: check_out}", []string{`:3: metadata.name is "check_out": `}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ Use it in scripts and gates.`
 )
 
 func watchCommand(k *kube.Flags) *cobra.Command {
-	o := clusterRun{kube: k}
+	o := clusterRun{kube: k, output: textOutput}
 	c := &cobra.Command{
 		Use:     "watch RUN",
 		Short:   "Follow a run on the cluster to its end",
@@ -38,15 +39,17 @@ func watchCommand(k *kube.Flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return o.follow(c.Context(), screen.NewTeller(c.OutOrStdout(), false), cluster, run)
+			return o.follow(c.Context(), screen.NewTeller(c.OutOrStdout(), o.output == jsonOutput), cluster, run)
 		},
 	}
 	c.Flags().StringVar(&o.out, "out", reportFolder, "write the report to `DIR`")
 	c.Flags().BoolVar(&o.open, "open", false, "open the report in a browser")
+	bindOutput(c, &o.output, textOutput, jsonOutput)
 	return c
 }
 
 func waitCommand(k *kube.Flags) *cobra.Command {
+	output := textOutput
 	var timeout time.Duration
 	c := &cobra.Command{
 		Use:     "wait RUN",
@@ -75,14 +78,15 @@ func waitCommand(k *kube.Flags) *cobra.Command {
 				return err
 			}
 			e := facts.Ending(ended)
-			return errors.Join(screen.PrintEnding(c.OutOrStdout(), e), statusOf(e))
+			text := func(out io.Writer) error { return screen.PrintEnding(out, e) }
+			return errors.Join(printValue(c.OutOrStdout(), output, screen.EndOf(e), text), statusOf(e))
 		},
 	}
 	c.Flags().DurationVar(&timeout, "timeout", 0, "maximum time to wait, such as 30m; 0 means no limit")
+	bindDataOutput(c, &output)
 	return c
 }
 
-// stillGoing is the error of a wait that ended before the run.
 func stillGoing(ctx context.Context, key client.ObjectKey, timeout time.Duration) error {
 	if ctx.Err() != nil {
 		return &statusError{statusInterrupted, fmt.Errorf("interrupted, but BenchmarkRun %s is still running", key)}

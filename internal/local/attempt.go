@@ -38,6 +38,8 @@ type attempt struct {
 	told     int
 	failures []string
 	programs []program
+	// rehearsal: nothing is measured.
+	rehearsal bool
 }
 
 type program struct{ path, digest string }
@@ -56,7 +58,7 @@ func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure,
 		return nil, nil, fmt.Errorf("making a folder for the trial: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // What is left is removed with the run's work folder.
-	a.team = &team{faults: make(chan *conduct.Failure, 1), held: a.claim.Held()}
+	a.team = newTeam(a.Run)
 	defer func() { a.team.end() }()
 	for _, step := range []func(context.Context) (*conduct.Failure, error){
 		func(context.Context) (*conduct.Failure, error) { return a.assemble(dir) },
@@ -83,6 +85,9 @@ func (a *attempt) assemble(dir string) (*conduct.Failure, error) {
 		}
 		a.team.members = append(a.team.members, m)
 		at := place{cpus: a.seats.Server, rest: a.seats.Rest, folder: a.options.Folder}
+		if index, err := record.ServerIndex(m.Name); m.isServer() && err == nil {
+			at.folder = a.options.folderOf(servers[index].Name)
+		}
 		if !m.isServer() {
 			at.cpus = a.seats.Generators[generators]
 			generators++
@@ -133,25 +138,24 @@ func (a *attempt) startProgram(m *member, at place, p kind.Process) (*conduct.Fa
 		return nil, fmt.Errorf("starting a program: %w", err)
 	}
 	own := a.Work.Servers()[index]
-	own.Command = p.Command
+	own.Command, at.cpus = p.Command, at.serving(p)
+	if in, found := a.images[own.Name]; found {
+		if p.Launched {
+			in.root.Exchange = m.exchange
+		}
+		at.root, a.programs = &in.root, append(a.programs, program{own.Image, in.digest})
+		return a.team.startServer(m, at, nil, a.Work, own)
+	}
 	command, found, f, err := a.commandOf(m, at, p, own)
 	if f != nil || err != nil {
 		return f, err
 	}
 	a.programs = append(a.programs, found)
-	at.cpus, at.contained = at.serving(p), a.options.inImage(own)
 	return a.team.startServer(m, at, command, a.Work, own)
 }
 
-// commandOf returns the command of a measured process, and its program. The failure means that there is none.
+// commandOf returns the command of a measured process without an image, and its program. The failure means that there is none.
 func (a *attempt) commandOf(m *member, at place, p kind.Process, own record.Implementation) ([]string, program, *conduct.Failure, error) {
-	if in, found := a.images[own.Name]; found {
-		if p.Launched {
-			in.root.Exchange = m.exchange
-		}
-		command, err := containArgs(in.root)
-		return command, program{own.Image, in.digest}, nil, err
-	}
 	path, err := findProgram(at.folder, own)
 	if err != nil {
 		return nil, program{}, conduct.PermanentFailure(v1alpha1.ReasonServerExited, "%s", err), nil
@@ -203,6 +207,7 @@ func (a *attempt) prepare(ctx context.Context) (*conduct.Failure, error) {
 			generators[k].asked = true
 			f, err = generators[k].ask(protocol.Command{Check: a.Work.Check(a.targets(), a.scripts)})
 		default:
+			a.tellWaiting(servers[k], a.Work.Servers()[k])
 			if f, err = a.pause(ctx, time.Now().Add(pollEvery)); f == nil && err == nil {
 				f, err = servers[k].ask(protocol.Command{})
 			}

@@ -242,7 +242,7 @@ func TestWhatAFailedProgramPrintedIsStoredWithoutAManifest(t *testing.T) {
 	stored, f, err := a.store(t.Context())
 	prefix := artifact.TrialPrefix(a.prefix, a.trial.Name, a.Number)
 	key := prefix + "/" + own.Name + "/" + record.ResultFile
-	if err != nil || stored != nil || f == nil || !strings.HasSuffix(f.Message, ": exit code 3; what it printed is stored as "+key) {
+	if err != nil || stored != nil || f == nil || !strings.HasSuffix(f.Message, ": exit code 3; its output is stored as "+key) {
 		t.Fatalf("it ends with %+v, %+v, %v", stored, f, err)
 	}
 	if text, err := a.folder.Get(t.Context(), key, own.state.Files[0].SHA256); err != nil || string(text) != "the record of "+own.Name {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/progress"
@@ -64,15 +65,16 @@ func (r *Run) complete() int32 {
 }
 
 func (r *Run) publish(ctx context.Context, m record.RunManifest) (progress.Ending, error) {
-	if _, err := r.folder.PutJSON(ctx, artifact.ManifestKey(r.prefix), m); err != nil {
+	stored, err := r.folder.PutJSON(ctx, artifact.ManifestKey(r.prefix), m)
+	if err != nil {
 		return progress.Ending{}, err
 	}
-	return r.makeReport(ctx)
+	return r.makeReport(ctx, stored.SHA256)
 }
 
-func (r *Run) makeReport(ctx context.Context) (progress.Ending, error) {
+func (r *Run) makeReport(ctx context.Context, sha string) (progress.Ending, error) {
 	var e progress.Ending
-	made, err := publish.Report(ctx, r.folder, r.prefix, r.uid)
+	made, err := publish.Report(ctx, r.folder, r.prefix, sha)
 	if err != nil {
 		return e, err
 	}
@@ -83,12 +85,21 @@ func (r *Run) makeReport(ctx context.Context) (progress.Ending, error) {
 }
 
 func (r *Run) tellMeasured(ctx context.Context, t *conduct.Trial) error {
-	data, err := r.folder.LoadTrials(ctx, record.RunManifest{Trials: []record.TrialEntry{{PlannedTrial: t.PlannedTrial, Manifest: t.Stored}}})
+	data, err := r.folder.LoadTrials(ctx, r.prefix, record.RunManifest{Trials: []record.TrialEntry{{PlannedTrial: t.PlannedTrial, Manifest: t.Stored}}})
 	if err != nil {
 		return err
 	}
 	for _, d := range data.Trials {
-		r.tell(progress.Event{Kind: progress.EventMeasured, Trial: &t.PlannedTrial, Results: progress.Results(d)})
+		results := progress.Results(d)
+		if !t.Follows() {
+			one := record.RunData{Manifest: conduct.SoFar(d.Manifest.Run, r.facts.Plan.Plan, []record.TrialData{d}), Trials: []record.TrialData{d}}
+			table, err := analysis.Analyse(one)
+			if err != nil {
+				return fmt.Errorf("checking the cells of trial %s: %w", t.Name, err)
+			}
+			results = progress.Marked(results, table, d)
+		}
+		r.tell(progress.Event{Kind: progress.EventMeasured, Trial: &t.PlannedTrial, Results: results})
 	}
 	return nil
 }

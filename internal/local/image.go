@@ -2,21 +2,22 @@ package local
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"loadstone.dev/loadstone/internal/local/image"
-	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 )
+
+// maxProcesses is the most processes and threads of an image: enough for a thread for each of 10,000 connections.
+const maxProcesses = 16384
 
 type imaged struct {
 	digest string
@@ -30,8 +31,15 @@ func (o Options) inImage(i record.Implementation) bool {
 
 // unpackImage unpacks an implementation's image. The error is a sentence.
 func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
-	if err := namespacesPermitted(ctx); err != nil {
-		return fmt.Errorf("implementations[%s].image: this machine permits no mount namespace (%w): run loadstone as root, or give implementations[].command, which is started without its image", i.Name, err)
+	if err := checkLowPort(i, "/proc"); err != nil {
+		return err
+	}
+	users, err := image.FreeUsers()
+	if err == nil {
+		err = image.Permitted(users)
+	}
+	if err != nil {
+		return noSandbox(i, err)
 	}
 	if c := i.Container; (c.User != nil || c.Group != nil) && (r.launched(i.Name) || !image.ChangesUser()) {
 		return fmt.Errorf("implementations[%s].user and group cannot be given on this machine: a program that measures itself runs as root there, and who is not root has no other user: remove them", i.Name)
@@ -52,30 +60,73 @@ func (r *Run) unpackImage(ctx context.Context, i record.Implementation) error {
 		if err != nil {
 			return err
 		}
-		if process.UID == 0 {
-			// As on a cluster: no root unless requested. Root could signal every process of this machine.
-			process.UID, process.GID = record.OwnUser, record.OwnUser
+		if err := r.setUser(&process, i); err != nil {
+			return err
 		}
-		if user := i.Container.User; user != nil {
-			process.UID = int(*user)
-		}
-		if group := i.Container.Group; group != nil {
-			process.GID = int(*group)
-		}
-		if r.launched(i.Name) || !image.ChangesUser() {
-			// The parent writes what the program reads, or the namespace has no other user.
-			process.UID, process.GID = 0, 0
+		root := image.Root{Dir: dir, Process: process, Users: users, Processes: maxProcesses}
+		if err := root.Check(); err != nil {
+			return fmt.Errorf("%w, by XDG_CACHE_HOME", err)
 		}
 		if r.images == nil {
 			r.images = map[string]imaged{}
 		}
-		r.images[i.Name] = imaged{digest: opened.Digest, root: image.Root{Dir: dir, Process: process}}
+		r.images[i.Name] = imaged{digest: opened.Digest, root: root}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("implementations[%s].image: %w", i.Name, err)
 	}
 	return nil
+}
+
+// setUser sets the user and group of an image's process. Without a request it is not root, as on a cluster.
+func (r *Run) setUser(process *image.Process, i record.Implementation) error {
+	if process.UID == 0 {
+		process.UID, process.GID = record.OwnUser, record.OwnUser
+	}
+	if user := i.Container.User; user != nil {
+		process.UID = int(*user)
+	}
+	if group := i.Container.Group; group != nil {
+		process.GID = int(*group)
+	}
+	if r.launched(i.Name) || !image.ChangesUser() {
+		// The parent writes what the program reads, or the namespace has no other user.
+		process.UID, process.GID = 0, 0
+	}
+	if max(process.UID, process.GID) >= image.UserCount {
+		return fmt.Errorf("it runs as user %d and group %d, and a sandbox on this machine has IDs up to %d: set user and group", process.UID, process.GID, image.UserCount-1)
+	}
+	return nil
+}
+
+// firstPort is the first port for programs without capabilities, by default.
+const firstPort = 1024
+
+// checkLowPort returns a sentence if an image may not listen on its port.
+func checkLowPort(i record.Implementation, proc string) error {
+	first := firstPort
+	if text, err := os.ReadFile(filepath.Join(proc, "sys/net/ipv4/ip_unprivileged_port_start")); err == nil {
+		if own, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			first = own
+		}
+	}
+	if i.Port == 0 || int(i.Port) >= first {
+		return nil
+	}
+	return fmt.Errorf("implementations[%s].port is %d: on this machine an image can listen on ports from %d: choose another port and tell it to the server, or run sysctl net.ipv4.ip_unprivileged_port_start=%d", i.Name, i.Port, first, i.Port)
+}
+
+// noSandbox says why an image is refused, and what to do.
+func noSandbox(i record.Implementation, why error) error {
+	fix := "run loadstone as root, permit user namespaces"
+	switch {
+	case errors.Is(why, syscall.EACCES):
+		fix = "let every user execute this program (chmod a+rx)"
+	case image.ChangesUser():
+		fix = "run loadstone outside of containers, with sysctl user.max_user_namespaces above 0"
+	}
+	return fmt.Errorf("implementations[%s].image: this machine permits no sandbox (%w): %s, or give implementations[].command, which is started without its image and without a sandbox", i.Name, why, fix)
 }
 
 func variables(i record.Implementation) []string {
@@ -117,41 +168,6 @@ func (o Options) imageCache() (string, error) {
 	return filepath.Join(user, "loadstone", "unpacked"), nil
 }
 
-// namespacesPermitted returns why this machine forbids mount namespaces, or nil.
-func namespacesPermitted(ctx context.Context) error {
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("finding this program: %w", err)
-	}
-	cmd := exec.CommandContext(ctx, self, reexec.ContainCommand)
-	cmd.SysProcAttr = &syscall.SysProcAttr{}
-	image.SetNamespaces(cmd.SysProcAttr)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return errors.Join(err, quoted(said))
-	}
-	return nil
-}
-
-func quoted(said []byte) error {
-	if text := strings.TrimSpace(string(said)); text != "" {
-		return errors.New(text)
-	}
-	return nil
-}
-
-// containArgs returns the arguments that make this program the image's program, or a launched program's parent.
-func containArgs(root image.Root) ([]string, error) {
-	text, err := json.Marshal(root)
-	if err != nil {
-		return nil, fmt.Errorf("encoding a root file system: %w", err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
-	}
-	return []string{self, reexec.ContainCommand, string(text)}, nil
-}
-
 func (r *Run) imageNotes() []string {
 	var notes []string
 	for _, i := range r.facts.Plan.Implementations {
@@ -164,9 +180,9 @@ func (r *Run) imageNotes() []string {
 		case !image.ChangesUser():
 			user = "as the user who started the run"
 		case r.launched(i.Name):
-			user = "as root, whatever its image says, since its parent writes what it reads"
+			user = "as root of the sandbox, whatever its image says, since its parent and it share files"
 		}
-		notes = append(notes, fmt.Sprintf("implementations[%s] ran in its image %s (%s), unpacked: in a mount namespace of its own, with a root file system that is only read, %s; the network, the processes and the users are this machine's", i.Name, i.Image, own.digest, user))
+		notes = append(notes, fmt.Sprintf("implementations[%s] ran in its image %s (%s), unpacked: in a sandbox, with a root file system that is only read, %s; the network is this machine's", i.Name, i.Image, own.digest, user))
 	}
 	return notes
 }

@@ -2,7 +2,6 @@ package local
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"loadstone.dev/loadstone/internal/agent/cgroup"
 	"loadstone.dev/loadstone/internal/local/reexec"
@@ -27,7 +26,7 @@ func (a *attempt) isolate(m *member, at place) ([]string, error) {
 		return nil, err
 	}
 	m.group = group
-	counters, err := group.Counters(filepath.Join(m.exchange, "counters"))
+	counters, err := group.Counters(m.dir + ".counters")
 	if err != nil {
 		return nil, err
 	}

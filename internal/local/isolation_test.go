@@ -67,7 +67,8 @@ func TestAProgramThatExceedsItsMemoryIsTold(t *testing.T) {
 	t.Cleanup(r.cgroups.Remove)
 	own := assembled(t)
 	m := joined(t, own, r.facts.Trials[0].Work.Members()[1])
-	m.Processes[0].MemoryBytes = 16 << 20
+	// The group has room for the process that starts the program, also with the race detector.
+	m.Processes[0].MemoryBytes = 128 << 20
 	cpus := reexectest.OwnCPUs(t)
 	at := place{cpus: cpus, rest: cpus, folder: t.TempDir()}
 	a := &attempt{Run: r, trial: &r.facts.Trials[0], team: own}
@@ -75,7 +76,7 @@ func TestAProgramThatExceedsItsMemoryIsTold(t *testing.T) {
 	if err != nil || m.group == nil || len(flags) != 2 || flags[0] != "--counters" {
 		t.Fatalf("its agents are told %q, %v", flags, err)
 	}
-	command := []string{"/bin/sh", "-c", "head -c 100000000 /dev/zero | tail -c 90000000 >/dev/null; exit 137"}
+	command := []string{"/bin/sh", "-c", "head -c 600000000 /dev/zero | tail -c 500000000 >/dev/null; exit 137"}
 	f, err := own.startServer(m, at, command, serving, plainServer)
 	if f != nil || err != nil {
 		t.Fatalf("it is not started: %v, %v", f, err)

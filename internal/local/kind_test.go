@@ -16,10 +16,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kindtest"
 )
 
-// Nothing but its own folder knows this kind of work. It is planned, its programs are started by another kind's agent, its output is stored
-// and read back, and its rows are compared and reported.
-//
-// A second kind follows the blocks: each program runs once more, and its result is in the store and the report.
+// Only its own folder knows this kind of work. A second kind follows the blocks.
 func TestAKindOfWorkThatNothingKnowsIsLedFromItsSpecToItsReport(t *testing.T) {
 	kindtest.Know(t)
 	dir := t.TempDir()
@@ -47,7 +44,7 @@ done
 	if err != nil || ending.State != conduct.Succeeded {
 		t.Fatalf("it ends with %+v, %v", ending, err)
 	}
-	d, err := r.folder.Load(t.Context(), r.prefix)
+	d, err := r.folder.Load(t.Context(), r.prefix, "")
 	if err != nil || len(d.Trials) != len(d.Manifest.Trials) || len(d.Trials) < 4 {
 		t.Fatalf("%d of %d trials are read back: %v", len(d.Trials), len(d.Manifest.Trials), err)
 	}

@@ -38,6 +38,8 @@ type Options struct {
 	Run *v1alpha1.BenchmarkRun
 	// Folder is the run file's folder, for relative commands and scripts.
 	Folder string
+	// Folders are other folders for the relative commands of some implementations, by name. They run there, too.
+	Folders map[string]string
 	// Out is the folder for results. Noise floors and runs named in objectives lie next to it.
 	Out string
 	// Resume continues the run in Out, if there is one: complete blocks are kept, others measured again.
@@ -49,6 +51,10 @@ type Options struct {
 	// Tell receives events; Every is the interval of progress events, in addition to one per cell. Default: none.
 	Tell  func(progress.Event)
 	Every time.Duration
+}
+
+func (o Options) folderOf(implementation string) string {
+	return cmp.Or(o.Folders[implementation], o.Folder)
 }
 
 // Run is a run on this machine.
@@ -75,7 +81,9 @@ type Run struct {
 	// scanned is what the last scan read; troubles says which scanned blocks were disturbed, and why.
 	scanned  analysis.Table
 	troubles string
-	tries    map[string]*folders.Tries
+	// toldFailure is the failure that was told last.
+	toldFailure string
+	tries       map[string]*folders.Tries
 	// recalled is the state left by an earlier process, or nil.
 	recalled *folders.State
 	claim    *folders.Claim
@@ -168,7 +176,7 @@ func (r *Run) checkProgram(ctx context.Context, i record.Implementation) error {
 	case len(c.Scratch) > 0:
 		return fmt.Errorf("implementations[%s].scratch is of an image: on this machine a command writes where its user may: remove it, or run it in its image (--images)", i.Name)
 	}
-	_, err := findProgram(r.options.Folder, i)
+	_, err := findProgram(r.options.folderOf(i.Name), i)
 	if err != nil && i.Image != "" {
 		return fmt.Errorf("%w, or run it in its image: --images", err)
 	}
@@ -284,7 +292,7 @@ func (r *Run) Lead(ctx context.Context) (progress.Ending, error) {
 	runtime.LockOSThread()
 	defer r.claim.End()
 	if r.reported {
-		return r.makeReport(ctx)
+		return r.makeReport(ctx, "")
 	}
 	r.openCgroups()
 	defer r.cgroups.Remove()
@@ -293,6 +301,15 @@ func (r *Run) Lead(ctx context.Context) (progress.Ending, error) {
 	}
 	limited, cancel := context.WithDeadline(ctx, r.facts.Deadline())
 	defer cancel()
+	end, err := r.rehearse(limited)
+	switch {
+	case ctx.Err() != nil:
+		return r.interrupted(context.WithoutCancel(ctx))
+	case err != nil && limited.Err() == nil:
+		return progress.Ending{}, err
+	case end != nil:
+		return r.ended(ctx, end)
+	}
 	for {
 		r.facts.Now = time.Now()
 		step := r.facts.Next()
@@ -335,10 +352,23 @@ func (r *Run) begin() error {
 	if err := r.remember(); err != nil {
 		return err
 	}
+	if !r.options.Resume {
+		r.tell(progress.Event{Kind: progress.EventNote, Message: expectation(r.facts.Plan)})
+	}
 	for _, n := range r.notes() {
 		r.tell(progress.Event{Kind: progress.EventNote, Message: n})
 	}
 	return stayOn(r.seats.Rest)
+}
+
+// expectation says how much is measured, how long that takes, and whether it can end in a verdict.
+func expectation(p plan.Plan) string {
+	size, _ := p.Whole()
+	text := size + ", " + p.Takes()
+	if why := p.NoVerdict(); why != "" {
+		text += "; " + why
+	}
+	return text
 }
 
 func (r *Run) freezeQuestion(ctx context.Context) error {
@@ -367,7 +397,7 @@ func (r *Run) beginTrials(lines []record.PlannedTrial) {
 
 func (r *Run) measure(ctx context.Context) error {
 	t := &r.facts.Trials[slices.IndexFunc(r.facts.Trials, func(t conduct.Trial) bool { return t.Ended.IsZero() })]
-	view := conduct.View{Name: r.facts.Name, Blocks: r.facts.Plan.Blocks, Interim: r.facts.Interim, Trials: r.facts.Trials}
+	view := conduct.View{Name: r.facts.Name, Blocks: r.facts.Plan.Blocks, Baseline: r.facts.Plan.Baseline, Interim: r.facts.Interim, Trials: r.facts.Trials}
 	if f := view.GiveUp(*t); f != nil {
 		r.failed(t, f)
 		return r.remember()
@@ -402,11 +432,15 @@ func (r *Run) measure(ctx context.Context) error {
 func (r *Run) failed(t *conduct.Trial, f *conduct.Failure) {
 	t.Ended, t.Reason, t.Message = time.Now(), f.Reason, f.Message
 	r.troubles = progress.Troubles(r.scanned, r.facts.Trials)
+	if f.Message == r.toldFailure {
+		return // A trial that is skipped for the same reason as the one before needs no line of its own.
+	}
+	r.toldFailure = f.Message
 	r.tell(progress.Event{Kind: progress.EventFailed, Trial: &t.PlannedTrial, Message: f.Message})
 }
 
 func (r *Run) analyse(ctx context.Context, block int32) error {
-	data, err := r.folder.LoadTrials(ctx, r.facts.InterimManifest(r.record(), block))
+	data, err := r.folder.LoadTrials(ctx, r.prefix, r.facts.InterimManifest(r.record(), block))
 	if err != nil {
 		return err
 	}
@@ -424,7 +458,7 @@ func (r *Run) analyse(ctx context.Context, block int32) error {
 
 // scan looks for disturbed cells while their blocks can still be repeated.
 func (r *Run) scan(ctx context.Context) error {
-	data, err := r.folder.LoadTrials(ctx, r.manifest())
+	data, err := r.folder.LoadTrials(ctx, r.prefix, r.manifest())
 	if err != nil {
 		return err
 	}

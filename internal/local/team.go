@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/agent"
 	"loadstone.dev/loadstone/internal/agent/cgroup"
 	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/local/image"
 	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
@@ -32,6 +33,10 @@ type team struct {
 	held *os.File
 }
 
+func newTeam(r *Run) *team {
+	return &team{faults: make(chan *conduct.Failure, 1), held: r.claim.Held()}
+}
+
 type member struct {
 	kind.Member
 	// dir holds its agent's files; exchange is shared by a program's parent and its collector.
@@ -45,6 +50,8 @@ type member struct {
 	log    string
 	state  protocol.State
 	asked  bool
+	// waiting: the user was told that the server does not listen yet.
+	waiting bool
 }
 
 func (m *member) isServer() bool { return m.Role == v1alpha1.RoleServer }
@@ -130,8 +137,12 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 		return nil, err
 	}
 	args := []string{reexec.KeeperCommand, "--cpus", reexec.CPUList(at.cpus), "--dir", at.folder, "--log", m.log, "--stop-signal", own.StopSignal}
-	if at.contained {
-		args = append(args, "--contained")
+	if at.root != nil {
+		sandbox, err := reexec.RootArgs(*at.root)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, sandbox...)
 	} else {
 		for _, v := range variables(own) {
 			args = append(args, "--env", v)
@@ -201,8 +212,8 @@ type place struct {
 	cpus   []int
 	rest   []int
 	folder string
-	// contained: the process starts in its own namespaces to enter its image.
-	contained bool
+	// root is the image whose program replaces the command; nil for none.
+	root *image.Root
 }
 
 // serving returns a measured process's CPUs: as many of the servers' as it owns, at least one.

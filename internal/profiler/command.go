@@ -58,8 +58,7 @@ const ToolboxFolder = "toolbox"
 type Folders struct {
 	// Toolbox holds the tools; empty for installed ones.
 	Toolbox string
-	// Output is for the tool's output and temporary files: an image may have no /tmp.
-	Output string
+	Output  string
 }
 
 // Output is a kind of file that a tool writes.
@@ -83,8 +82,7 @@ const (
 // strace ignores them. The outputs are complete when the first process has ended.
 type Wrapped struct {
 	Argv []string
-	// Env is added to the program's variables, as "NAME=VALUE".
-	Env []string
+	Env  []string
 	// Outputs are files in the output folder. "*" stands for a process ID: there is one file per process.
 	Outputs []Output
 	// Counters is the file for the parent's counters; empty if a profiler runs.

@@ -17,8 +17,7 @@ type Messages struct {
 	// UnknownInstruction is the address of an instruction unknown to valgrind, UnknownBytes its first bytes; or empty.
 	UnknownInstruction string `json:"unknownInstruction,omitempty"`
 	UnknownBytes       string `json:"unknownBytes,omitempty"`
-	// StackSwitches counts warnings of a changed stack pointer, of which valgrind prints three at most. MaxStackFrame is the limit that would
-	// avoid them.
+	// StackSwitches counts warnings of a changed stack pointer; valgrind prints three at most. MaxStackFrame is the limit that would avoid them.
 	StackSwitches int   `json:"stackSwitches,omitempty"`
 	MaxStackFrame int64 `json:"maxStackFrame,omitempty"`
 	// MissingSymbols is the object whose missing symbols prevent a start, such as "ld-linux-x86-64.so.2".
@@ -42,8 +41,7 @@ func (m Messages) Graver(o Messages) Messages {
 }
 
 const (
-	maxText = 400
-	// prefixEnd ends valgrind's line prefix: "==PID== " or "--PID-- ".
+	maxText   = 400
 	prefixEnd = "== "
 )
 

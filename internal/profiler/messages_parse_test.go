@@ -10,6 +10,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/lines"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func parseMessages(t *testing.T, name string) profiler.Messages {
@@ -73,8 +74,9 @@ func TestALineWithoutAnEndIsRefused(t *testing.T) {
 }
 
 func FuzzParseMessages(f *testing.F) {
-	f.Add([]byte("==1== Memcheck, a memory error detector\n==1== valgrind: Unrecognised instruction at address 0x10912d.\nAssertion 'x' failed"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	corpus := mutated.Of[[]byte](f)
+	corpus.Add([]byte("==1== Memcheck, a memory error detector\n==1== valgrind: Unrecognised instruction at address 0x10912d.\nAssertion 'x' failed"))
+	corpus.Fuzz(func(t testing.TB, text []byte) {
 		if m, _ := profiler.ParseMessages(bytes.NewReader(text)); m.StackSwitches < 0 || m.MaxStackFrame < 0 {
 			t.Errorf("messages %+v", m)
 		}

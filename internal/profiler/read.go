@@ -60,7 +60,7 @@ func all[T any](r *reader, name Output, parse func(io.Reader) (T, error)) []T {
 		err = fmt.Errorf("the tool wrote no such file")
 	}
 	if err == nil && len(files) > MaxProcesses {
-		err = fmt.Errorf("%w: %d processes, of which %d are read", lines.ErrLarge, len(files), MaxProcesses)
+		err = fmt.Errorf("%w: %d processes, but only %d are read", lines.ErrLarge, len(files), MaxProcesses)
 	}
 	r.unread(string(name), err)
 	var out []T
@@ -128,7 +128,7 @@ func (r *reader) massif() {
 		}
 	}
 	if m := r.result.Massif; m != nil && !m.HeapSeen() {
-		r.result.Limits = append(r.result.Limits, remark(AllocatorUnseen, "massif saw no allocation: the program has an allocator of its own, or none."))
+		r.result.Limits = append(r.result.Limits, remark(AllocatorUnseen, "massif saw no allocation: the program has its own allocator, or none."))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
 )
 
-// Run describes a program's run under a tool, without the tool's output.
 type Run struct {
 	Tool Tool `json:"tool"`
 	// Requests counts right answers.

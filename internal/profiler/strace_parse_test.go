@@ -11,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/profiler"
 	"loadstone.dev/loadstone/internal/profiler/lines"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func straceSample(tb testing.TB, name string) string {
@@ -98,8 +99,9 @@ func TestBadTablesOfStrace(t *testing.T) {
 }
 
 func FuzzParseSystemCalls(f *testing.F) {
-	f.Add([]byte(straceSample(f, "planted.txt")))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	corpus := mutated.Of[[]byte](f)
+	corpus.Add([]byte(straceSample(f, "planted.txt")))
+	corpus.Fuzz(func(t testing.TB, text []byte) {
 		r, err := profiler.ParseSystemCalls(bytes.NewReader(text))
 		for _, c := range r.Calls {
 			if c.Count < 0 || c.Errors < 0 || c.Seconds < 0 {

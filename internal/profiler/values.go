@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNoDifference: two runs give no cost per request.
-var ErrNoDifference = errors.New("a cost of a request needs two runs, of which the second answers more requests and costs more")
+var ErrNoDifference = errors.New("the cost of a request needs two runs; the second must answer more requests and cost more")
 
 // PerRequest returns the cost of one request: the difference of two runs, divided by the difference of their requests. Costs of start and end
 // cancel out.

@@ -50,7 +50,6 @@ type Exit struct {
 
 // Program is what a binary shows before it runs.
 type Program struct {
-	// Static: it is linked without a dynamic loader.
 	Static bool `json:"static,omitempty"`
 	// Go: it holds Go's runtime.
 	Go bool `json:"go,omitempty"`
@@ -70,7 +69,6 @@ func Judge(e Evidence) Verdicts {
 	}
 }
 
-// answer is Found for findings without doubts, and Clean for no findings and no reasons against it.
 func answer(findings int, doubts, reasons []Remark) Verdict {
 	switch {
 	case findings > 0 && len(doubts) == 0:
@@ -135,7 +133,7 @@ func (e Evidence) ended() []Remark {
 	}
 	switch {
 	case signal != "":
-		return []Remark{remark(EndedBySignal, "%s ended the program, which did not get to free what it held.", signal)}
+		return []Remark{remark(EndedBySignal, "%s ended the program before it could free its memory.", signal)}
 	case e.Exit.Code != 0:
 		return []Remark{remark(EndedBadly, "The program ended with exit code %d.", e.Exit.Code)}
 	}
@@ -159,11 +157,11 @@ func (e Evidence) allocator() []Remark {
 	case p.Go:
 		return []Remark{remark(AllocatorUnseen, "The program's memory is that of Go's runtime, which memcheck does not see.")}
 	case p.Allocator != "":
-		return []Remark{remark(AllocatorUnseen, "The program has an allocator of its own, %s, whose memory memcheck does not see.", p.Allocator)}
+		return []Remark{remark(AllocatorUnseen, "The program has its own allocator, %s; memcheck does not see its memory.", p.Allocator)}
 	case p.Static && !e.Heap.Seen():
 		return []Remark{remark(AllocatorUnseen, "The program is static: memcheck cannot replace its allocator, and saw no allocation.")}
 	case !e.Heap.Seen():
-		return []Remark{remark(AllocatorUnseen, "memcheck saw no allocation: the program has an allocator of its own, or none.")}
+		return []Remark{remark(AllocatorUnseen, "memcheck saw no allocation: the program has its own allocator, or none.")}
 	}
 	return nil
 }
@@ -174,8 +172,8 @@ func (e Evidence) doubts() []Remark {
 		out = append(out, remark(GoRuntime, "Go's runtime switches stacks and initialises memory in ways that memcheck takes for errors."))
 	}
 	if e.Program.Static && !e.Program.Go && uninitialised(e.Result.Errors) {
-		out = append(out, remark(StaticLibrary, "The program is static: memcheck takes its C library's own malloc and string functions for reads of what was never "+
-			"written, in every such program."))
+		out = append(out, remark(StaticLibrary, "The program is static: memcheck takes its C library's own malloc and string functions for reads of "+
+			"uninitialized memory, in every such program."))
 	}
 	if e.Program.IOUring && uninitialised(e.Result.Errors) {
 		out = append(out, remark(IOUring, "The program reads by io_uring: memcheck does not know that the kernel wrote into its buffers."))

@@ -39,8 +39,8 @@ func Whether(is bool, format string, args ...any) Fact {
 // Build is how a binary was built, where users can state expectations. A fact is Unknown if the file does not show
 // it: a stripped binary has no names, and a static one also has those of its C library.
 type Build struct {
-	// Optimized follows from recorded flags (debug information or .GCC.command.line), where every known unit must be
-	// optimised, or from Go's build information: Go optimises unless -gcflags has -N.
+	// Optimized follows from recorded flags (debug information or .GCC.command.line), where every known unit must be optimised. For Go it follows
+	// from the build information: Go optimises unless -gcflags has -N.
 	Optimized Fact `json:"optimized"`
 	// DebugInfo is whether the file itself holds DWARF; a link to another file does not count.
 	DebugInfo Fact `json:"debugInfo"`
@@ -62,8 +62,7 @@ type Build struct {
 type Binary struct {
 	// Unknown says why only the names below are known; empty if the file was read.
 	Unknown string `json:"unknown,omitempty"`
-	// Path is the file in its container. If it is an interpreter, Script is what it runs, and all facts are the
-	// interpreter's.
+	// Path is the file in its container. For an interpreter, Script is its program, and all facts are the interpreter's.
 	Path   string `json:"path,omitempty"`
 	Script string `json:"script,omitempty"`
 	// SHA256 is of the whole file; empty if the file is too large.
@@ -125,9 +124,8 @@ type GoBuild struct {
 
 // StartUp is how long a server needed to listen on its port, and to answer.
 type StartUp struct {
-	// Millis is from the creation of the process (shortly before the container runtime executes the server) to the
-	// first sight of the open port, accurate to ResolutionMillis: the kernel counts starts in ticks, and the port is
-	// polled every few ms.
+	// Millis is from the creation of the process, shortly before the container runtime executes the server, to the first sight of the open port. It
+	// is accurate to ResolutionMillis: the kernel counts starts in ticks, and the port is polled every few ms.
 	Millis           int64 `json:"millis"`
 	ResolutionMillis int64 `json:"resolutionMillis"`
 	// AnswerMillis is from the same start to the first HTTP answer: of status 2xx if readiness has a path, else of

@@ -165,7 +165,6 @@ func (r Readiness) Limit() time.Duration {
 	return time.Duration(cmp.Or(r.Seconds, ReadySeconds)) * time.Second
 }
 
-// Dependency is a container that an implementation needs, such as a database.
 type Dependency struct {
 	Name  string `json:"name"`
 	Image string `json:"image"`
@@ -221,8 +220,7 @@ func (i Implementation) Settings() []Setting {
 	return out
 }
 
-// SetAlike reports whether two implementations get the same settings, dependencies and protocol. Stop signals and
-// certificate checks do not matter.
+// SetAlike reports whether two implementations get the same settings, dependencies and protocol.
 func (i Implementation) SetAlike(o Implementation) bool {
 	return (i.TLS == nil) == (o.TLS == nil) && i.Container.Alike(o.Container) && slices.EqualFunc(i.Dependencies, o.Dependencies, Dependency.alike)
 }

@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 const (
 	// TrialManifestSchema is the schema of a TrialManifest.
@@ -31,6 +34,11 @@ type Artifact struct {
 	Key    string `json:"key"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
+}
+
+// IsSHA256 reports whether a text is a SHA-256 in lower-case hexadecimal.
+func IsSHA256(text string) bool {
+	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // PodRecord is where one pod of a trial ran.
@@ -70,8 +78,7 @@ type TrialManifest struct {
 	Pods      []PodRecord  `json:"pods"`
 	Clocks    []AgentClock `json:"clocks"`
 	Artifacts []Artifact   `json:"artifacts"`
-	// Operator is the version of the operator that wrote the manifest.
-	Operator string `json:"operator"`
+	Operator  string       `json:"operator"`
 }
 
 // HasCells reports whether the trial was measured by cells; otherwise it is one process, judged as a whole.
@@ -95,7 +102,6 @@ type FrozenScript struct {
 
 // FrozenBody is a request body as of the start of the run.
 type FrozenBody struct {
-	// From is the name of its BodySource.
 	From string `json:"from"`
 	Artifact
 }
@@ -160,7 +166,7 @@ type RunData struct {
 	Following []TrialData
 	// Lost says which stored trials of the blocks can no longer be read, and why; empty if none.
 	Lost string
-	// Earlier holds the runs of objectives, by prefix.
+	// Earlier holds the runs of objectives, by UID.
 	Earlier map[string]EarlierRun
 	// Calibration is the machine's newest; nil if there is none.
 	Calibration *Calibration

@@ -56,7 +56,7 @@ type Measurement struct {
 	Tool        string   `json:"tool"`
 	ToolVersion string   `json:"toolVersion"`
 	Args        []string `json:"args"`
-	// Threads and Connections are what the tool says it ran, not what it was asked.
+	// Threads and Connections are the tool's own statement, not the request.
 	Threads     int32 `json:"threads"`
 	Connections int32 `json:"connections"`
 	// DurationMicros is the time under load by the tool's clock.
@@ -146,6 +146,9 @@ type CellRun struct {
 	// MeasuredAudit is of the measured time, about one answer a second; nil with a script, in a duet, and in older
 	// records.
 	MeasuredAudit *Audit `json:"measuredAudit,omitempty"`
+	// LoadAudit is of answers to the tool itself, on the load's own connections; nil with a script, and where none was
+	// seen: Measurement.Unknown says why. Its requests are part of the load.
+	LoadAudit *Audit `json:"loadAudit,omitempty"`
 	// CPUNanos is the CPU time of the generator's container (in a duet, of the tool alone); AgentCPUNanos is the
 	// agent's part.
 	CPUNanos      int64 `json:"cpuNanos"`
@@ -242,12 +245,11 @@ type GeneratorResult struct {
 
 // Sockets describes the server's sockets shortly before the end of a cell's load.
 type Sockets struct {
-	// Established counts connections to the server's port, Unanswered those on which the server received bytes but
-	// never sent any.
+	// Established counts connections to the server's port. On those in Unanswered the server received bytes but never sent any.
 	Established int64 `json:"established"`
 	Unanswered  int64 `json:"unanswered"`
-	// Hung counts connections that were answered at first, then got nothing for more than half of the measured time,
-	// and whose last event was a request (within the kernel's milliseconds); nil if not read.
+	// Hung counts connections that were answered at first, then got nothing for more than half of the measured time. Their last event was a request
+	// (within the kernel's milliseconds). Nil if not read.
 	Hung *int64 `json:"hung,omitempty"`
 	// Jain is Jain's fairness index of the bytes sent per connection: 1 if all are equal, 1/n if one got everything;
 	// 0 without bytes.
@@ -266,6 +268,16 @@ type Series struct {
 	KHz []int64 `json:"khz,omitempty"`
 }
 
+// Pauses are stretches of a cell's measured time in which less than a tenth of the usual TCP segments left the server's
+// namespace, in order.
+type Pauses struct {
+	// LeastMillis is the shortest pause in the lists.
+	LeastMillis int64 `json:"leastMillis"`
+	// AtMillis is when each pause began, after the start of the measured time; Millis how long it took at least.
+	AtMillis []int64 `json:"atMillis,omitempty"`
+	Millis   []int64 `json:"millis,omitempty"`
+}
+
 // Work is a fixed amount of arithmetic that the observer did on the server's CPU without load. Its time depends on
 // the CPU's frequency and on the other users of the core.
 type Work struct {
@@ -280,8 +292,12 @@ type CellObservation struct {
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
 	Error   string    `json:"error,omitempty"`
-	// CPUNanos is the CPU time of the server's container in the window, by its cgroup.
+	// CPUNanos is the CPU time of the server in the window: of its cgroup, or else of its process tree with ended
+	// children.
 	CPUNanos int64 `json:"cpuNanos"`
+	// CPUUncounted lists why CPUNanos or Dependencies may lack CPU time of the server's work. Then the CPU time per
+	// request is unknown.
+	CPUUncounted []string `json:"cpuUncounted,omitempty"`
 	// CPUsAllowed is the server's Cpus_allowed_list, read in the window.
 	CPUsAllowed string `json:"cpusAllowed"`
 	// BusyNanos, StealNanos and CoreNanos are the used, stolen and total time of the CPUs in CPUsAllowed, summed, by
@@ -301,6 +317,8 @@ type CellObservation struct {
 	// Sockets is nil if they could not be read.
 	Sockets *Sockets `json:"sockets,omitempty"`
 	Series  *Series  `json:"series,omitempty"`
+	// Pauses is nil if the traffic could not be read, and in older records.
+	Pauses *Pauses `json:"pauses,omitempty"`
 	// WorkBefore and WorkAfter are the same work around the cell; nil if the observer may not run on the server's
 	// CPU, as usual for exclusive CPUs.
 	WorkBefore       *Work `json:"workBefore,omitempty"`

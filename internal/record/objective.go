@@ -27,7 +27,7 @@ type Objective struct {
 	RequestsPerSecond int32  `json:"requestsPerSecond,omitempty"`
 	// Case selects cases, with one * for any text; empty selects all.
 	Case string `json:"case,omitempty"`
-	// Implementations must meet the bound; empty means all contenders.
+	// Implementations must meet the bound; default: all contenders.
 	Implementations []string `json:"implementations,omitempty"`
 	Percentile      string   `json:"percentile,omitempty"`
 	// Of is the value behind a RatioToBaseline or Regression.
@@ -42,15 +42,18 @@ type Objective struct {
 	Max string `json:"max,omitempty"`
 }
 
+// LeastEarlierRuns is how many earlier runs a Regression needs: the variation between them is its error.
+const LeastEarlierRuns = 3
+
 // Reference names earlier runs and their common anchor.
 type Reference struct {
-	// Runs are the bucket prefixes of the earlier runs.
-	Runs []string `json:"runs"`
+	// Runs are the earlier runs. Their UIDs identify them among the data of a run.
+	Runs []v1alpha1.PastRun `json:"runs"`
 	// Anchor is the implementation that all runs measured, with the same image.
 	Anchor string `json:"anchor"`
 }
 
-// Claim is a statement about how an implementation was built or what it answers.
+// Claim is a statement about an implementation's build or answers.
 type Claim struct {
 	Subject ClaimSubject `json:"subject"`
 	Value   string       `json:"value"`

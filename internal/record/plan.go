@@ -60,8 +60,10 @@ const (
 	ClaimSymbol    = v1alpha1.ClaimSymbol
 
 	GoogleBenchmark = v1alpha1.FormatGoogleBenchmark
+	Auto            = v1alpha1.FormatAuto
 	GoTest          = v1alpha1.FormatGoTest
 	JSONLines       = v1alpha1.FormatJSONLines
+	TimeOnly        = v1alpha1.FormatTime
 )
 
 // Percentiles are the comparable latency percentiles, ascending.
@@ -71,6 +73,9 @@ var Percentiles = []string{"50", "90", "95", "99", "99.9"}
 type Plan struct {
 	Seed  uint64 `json:"seed"`
 	Order Order  `json:"order"`
+	// Mirrored: every second block reverses the order of implementations and levels of the block before it. False in
+	// older plans, whose levels keep the order of Cells.
+	Mirrored bool `json:"mirrored,omitempty"`
 	// Blocks does not count repeats.
 	Blocks          int32            `json:"blocks"`
 	Implementations []Implementation `json:"implementations"`
@@ -82,8 +87,8 @@ type Plan struct {
 	Validity   Validity   `json:"validity"`
 	// LatencyPercentiles are the compared ones of Percentiles; none in a duet.
 	LatencyPercentiles []string `json:"latencyPercentiles"`
-	// MaxWidth is the interval width at which the run may end early, as a decimal share; empty if it may not. Interim
-	// are the blocks after which this is checked.
+	// MaxWidth is the interval width that lets the run end early, as a decimal share; empty for none. Interim are the blocks after which this is
+	// checked.
 	MaxWidth   string         `json:"maxWidth,omitempty"`
 	Interim    []int32        `json:"interim,omitempty"`
 	Objectives []Objective    `json:"objectives,omitempty"`

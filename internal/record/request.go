@@ -68,8 +68,8 @@ func (r Request) Plain() bool {
 // InHTTP2 ends the key of a request in HTTP/2.
 const InHTTP2 = "HTTP/2"
 
-// Key returns the request's key in a run: the path of a plain request, else method, path and the beginning of a
-// digest of headers and body, such as "POST /orders 5891b5b522d5". InHTTP2 may follow.
+// Key returns the request's key in a run: the path of a plain request. Otherwise it has method, path and the start of a digest of headers and body,
+// such as "POST /orders 5891b5b522d5". InHTTP2 may follow.
 func (r Request) Key() string {
 	if r.Protocol == HTTP2 {
 		r.Protocol = ""

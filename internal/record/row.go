@@ -20,6 +20,8 @@ const (
 	MoreIsBetter Direction = "More"
 	// LessIsBetter is for a time, memory or instructions.
 	LessIsBetter Direction = "Less"
+	// UnknownDirection is for a user counter: neither its program nor its tool says which values are better.
+	UnknownDirection Direction = "Unknown"
 )
 
 // Row is one value of a trial that is compared with the same of others: a metric in a case. It is derived from the

@@ -15,7 +15,6 @@ type Use struct {
 	Key string
 }
 
-// Uses returns where an implementation and its dependencies name objects, in field order.
 func (i Implementation) Uses() []Use {
 	field := fmt.Sprintf("implementations[%s]", i.Name)
 	out := i.Container.uses(field)
@@ -75,7 +74,7 @@ func (u Use) Absent(namespace string) string {
 // WithoutKey says which key does not exist, and what to do.
 func (u Use) WithoutKey() string {
 	kind, name := u.Object.Named()
-	return fmt.Sprintf("%s names the key %q, under which the %s %q has no text: add it, or correct the key", u.Field, u.Key, kind, name)
+	return fmt.Sprintf("%s names the key %q, but the %s %q has no text there: add it, or correct the key", u.Field, u.Key, kind, name)
 }
 
 // Named returns the kind and the name of an object.

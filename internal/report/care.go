@@ -13,7 +13,6 @@ import (
 )
 
 type care struct {
-	// None is the sentence for a run without caveats; otherwise empty.
 	None  string
 	Parts []carePart
 }

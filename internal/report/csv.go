@@ -138,7 +138,6 @@ func (v run) csvComparisons() []csvRow {
 	return out
 }
 
-// closed returns an end of a ratio's interval; nil if it is open.
 func closed(end float64) *float64 {
 	if end <= 0 || math.IsInf(end, 1) {
 		return nil

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/page"
 )
 
-// factGroup holds the facts of one role, or of one implementation in it.
 type factGroup struct {
 	Title string
 	Facts []page.Fact

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"loadstone.dev/loadstone/internal/analysis"
@@ -97,10 +98,10 @@ type document struct {
 // JSON prints the table for programs.
 func JSON(t analysis.Table) ([]byte, error) {
 	h := t.Headline()
+	compact, err := json.Marshal(document{Schema: Schema, Verdict: Line(h), Headline: h, Table: t})
 	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetIndent("", "  ")
-	if err := e.Encode(document{Schema: Schema, Verdict: Line(h), Headline: h, Table: t}); err != nil {
+	out.Grow(2 * len(compact)) // An Encoder that indents would grow its buffers to twice as much.
+	if err := errors.Join(err, json.Indent(&out, compact, "", "  "), out.WriteByte('\n')); err != nil {
 		return nil, fmt.Errorf("encoding the report of run %s: %w", t.Run.Name, err)
 	}
 	return out.Bytes(), nil

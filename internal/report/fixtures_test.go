@@ -143,15 +143,15 @@ func gated() record.RunData {
 		{Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.95"},
 		{
 			Name: hostile, Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
-			Against: &record.Reference{Runs: []string{"a"}, Anchor: "epoll"},
+			Against: &record.Reference{Runs: []v1alpha1.PastRun{{UID: "a"}, {UID: "c"}, {UID: "d"}}, Anchor: "epoll"},
 		},
 		{
 			Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedServerCPUPerRequest, Load: "sweep", Connections: 10, Max: "1.05",
-			Against: &record.Reference{Runs: []string{"b"}, Anchor: "epoll"},
+			Against: &record.Reference{Runs: []v1alpha1.PastRun{{UID: "b"}}, Anchor: "epoll"},
 		},
 	}
 	then := recordtest.Run(o)
-	d.Earlier = map[string]record.EarlierRun{"a": {Data: &then}, "b": {Error: "no such object: " + hostile}}
+	d.Earlier = map[string]record.EarlierRun{"a": {Data: &then}, "c": {Data: &then}, "d": {Data: &then}, "b": {Error: "no such object: " + hostile}}
 	return d
 }
 
@@ -189,8 +189,8 @@ func built() record.RunData {
 		}
 		t.Servers[0].Binary, t.Servers[0].IdleBytes = &b, 8<<20+int64(i)<<12
 		t.Servers[0].Replies = []record.Reply{
-			{Path: "/version", Text: "1.2", There: record.Fact{Is: record.Yes, By: `GET /version was answered with "shop 1.2 (debug)\n"`}},
-			{Path: "/version", Text: "debug", There: record.Fact{Is: record.Yes, By: `GET /version was answered with "shop 1.2 (debug)\n"`}},
+			{Path: "/version", Text: "1.2", There: record.Fact{Is: record.Yes, By: `GET /version got "shop 1.2 (debug)\n"`}},
+			{Path: "/version", Text: "debug", There: record.Fact{Is: record.Yes, By: `GET /version got "shop 1.2 (debug)\n"`}},
 		}
 		t.Servers[0].StartUp = &record.StartUp{Millis: 120 + int64(i)*10, ResolutionMillis: 40, AtMost: i%2 == 0, AnswerMillis: 131 + int64(i)*10, AnswerAtMost: i%2 == 0}
 		if i == 4 {

@@ -37,12 +37,12 @@ func TestTheLineOfObjectivesNamesWhatKeepsARunFromSucceeding(t *testing.T) {
 	d := gated()
 	table := analyse(t, d)
 	line := report.ObjectivesLine(table)
-	if !strings.Contains(line, "objectives missed; ") || !strings.Contains(line, "p99 latency of go at sweep-100 is ") || len(line) > 512 || strings.ContainsFunc(line, func(r rune) bool { return r > 127 }) {
+	if !strings.Contains(line, "objectives missed; ") || !strings.Contains(line, "p99 latency in a closed loop of go at sweep-100 is ") || len(line) > 512 || strings.ContainsFunc(line, func(r rune) bool { return r > 127 }) {
 		t.Errorf("%d bytes: %s", len(line), line)
 	}
 	d.Manifest.Plan.Objectives = []record.Objective{
 		{Name: "fast", Metric: v1alpha1.ObjectiveThroughput, Load: "sweep", Connections: 10, Min: "50000", Implementations: []string{"go"}},
-		{Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.5", Against: &record.Reference{Runs: []string{"b"}, Anchor: "epoll"}, Implementations: []string{"go"}},
+		{Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Load: "sweep", Connections: 10, Min: "0.5", Against: &record.Reference{Runs: []v1alpha1.PastRun{{UID: "b"}}, Anchor: "epoll"}, Implementations: []string{"go"}},
 	}
 	line = report.ObjectivesLine(analyse(t, d))
 	for _, want := range []string{"2 of 2 objectives undecided; fast of go at sweep-10 is ", "(ImplementationFailures)", "is not known (NoEarlierRun: no such object: ", "), min -50.0 %"} {

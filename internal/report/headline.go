@@ -50,7 +50,7 @@ func (v run) headline() []page.Entry {
 
 func (v run) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) page.Entry {
 	o := v.OutcomeOf(h, e, v.levelOf)
-	out := page.Entry{Title: v.LoadOf(h, e) + o.Title + ".", Tone: view.Tone(e.Verdict)}
+	out := page.Entry{Title: v.LoadOf(h, e) + o.Title + o.Second + ".", Tone: view.Tone(e.Verdict)}
 	if e.Metric == verdict.Capacity {
 		if found := v.Found(h, e.Load); found != "" {
 			out.Title = v.LoadOf(h, e) + found + "."
@@ -58,7 +58,7 @@ func (v run) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) page.E
 		}
 	}
 	evidence := sentence(o.Evidence)
-	if evidence != "" && e.Verdict != verdict.Better && e.Verdict != verdict.Worse {
+	if evidence != "" && e.Said() != verdict.Better && e.Said() != verdict.Worse {
 		evidence = v.Say("sub.observed", o.Evidence)
 	}
 	out.Lines = append(out.Lines, format.Join(" ", sentence(format.Capital(o.Why)), sentence(format.Capital(o.Decide))), evidence)
@@ -69,7 +69,7 @@ func (v run) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) page.E
 	if len(o.Levels) > 0 {
 		out.Lines = append(out.Lines, sentence(strings.Join(o.Levels, "; ")))
 	}
-	if e.Detectable != nil && e.FewestPairs >= v.Table.Rules.MinBlocks && e.Verdict != verdict.Better && e.Verdict != verdict.Worse && e.Reason != verdict.ImplementationFailures {
+	if e.Detectable != nil && e.FewestPairs >= v.Table.Rules.MinBlocks && e.Verdict != verdict.Better && e.Verdict != verdict.Worse && e.Reason != verdict.ImplementationFailures && e.Reason != verdict.SuspectCells {
 		out.Lines = append(out.Lines, v.Say("sub.detectable", format.Percent(*e.Detectable), format.PlainPercent(v.Table.Rules.Power)))
 	}
 	out.Lines = nonEmpty(out.Lines...)
@@ -80,12 +80,11 @@ func nonEmpty(lines ...string) []string {
 	return slices.DeleteFunc(lines, func(s string) bool { return s == "" })
 }
 
-// casesTone is the colour if all cases with a winner agree on it.
 func casesTone(c analysis.CaseOutcome) string {
 	switch {
-	case c.Better > 0 && c.Worse == 0:
+	case c.Better > 0 && c.Worse+c.Mixed == 0:
 		return view.Tone(verdict.Better)
-	case c.Worse > 0 && c.Better == 0:
+	case c.Worse > 0 && c.Better+c.Mixed == 0:
 		return view.Tone(verdict.Worse)
 	case c.Same == c.Cases:
 		return view.Tone(verdict.NoDifference)
@@ -100,7 +99,7 @@ func sentence(words string) string {
 	return words + "."
 }
 
-func (v run) levelOf(l analysis.LevelVerdict) string { return v.PointName(l.Point) }
+func (v run) levelOf(l verdict.Winner) string { return v.PointName(l.Point) }
 
 func (v run) badges() []page.Badge {
 	c := v.Table.Coverage
@@ -137,12 +136,11 @@ func (v run) badges() []page.Badge {
 	return out
 }
 
-// cellsBadge counts valid and other cells. A cell with only suspect latencies counts as valid: a busy generator
-// delays answers but counts them correctly.
+// cellsBadge counts each measured cell once.
 func (v run) cellsBadge(key string, c analysis.CellCount) string {
 	n := format.Integer[int]
 	suspect := c.SuspectCells - c.SuspectLatencies
-	words := v.Say(key, n(c.MeasuredCells-c.VoidCells-suspect), n(c.PlannedCells))
+	words := v.Say(key, n(c.MeasuredCells-c.VoidCells-c.SuspectCells), n(c.PlannedCells))
 	if c.SuspectLatencies > 0 {
 		words += ", " + v.Say("badge.latencies", n(c.SuspectLatencies))
 	}

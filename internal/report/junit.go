@@ -26,7 +26,6 @@ func JUnit(t analysis.Table) ([]byte, error) {
 	return out, nil
 }
 
-// tests are the objectives, or else the comparisons, or else whether there is a result.
 func (v run) tests() []junit.Case {
 	var out []junit.Case
 	for _, o := range v.Table.Objectives {

@@ -47,7 +47,7 @@ func TestRecordsOfAnEarlierVersionAreReadAndSayWhatTheySaid(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := folder.Load(t.Context(), name)
+			d, err := folder.Load(t.Context(), name, "")
 			if err != nil {
 				t.Fatal(err)
 			}

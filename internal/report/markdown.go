@@ -6,6 +6,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
 	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/report/table"
@@ -106,7 +107,7 @@ func (v run) more(key string, n int) string {
 	return table.Escape(v.Count(key, n, pageFile))
 }
 
-// deciding lists what decides at each place: levels, searches and cases.
+// deciding lists the deciding results of levels, searches and cases, and those that contradict them.
 func (v run) deciding() table.Table {
 	t := table.Table{Head: []table.Cell{
 		v.Th("impl"), v.Th("at"), v.Th("metric"), v.ThNum("change"), v.ThInterval(), v.ThNum("blocks"), v.Th("verdict"),
@@ -120,9 +121,16 @@ func (v run) deciding() table.Table {
 	}
 	for _, c := range v.Table.Comparisons {
 		for _, e := range v.Effects(c) {
-			k := max(slices.IndexFunc(e.Results, func(r verdict.Result) bool { return r.Decides }), 0)
-			words, why := v.RowVerdict(e.Results[k], e.Verdict, e.Reason)
-			add(c.Implementation, e.Label, v.Metric(e.Results[k].Metric), e.Results[k], words, why)
+			for _, r := range e.Results {
+				against := slices.ContainsFunc(c.Against, func(w verdict.Winner) bool {
+					return w.Metric == r.Metric && (w.Point == e.Point || w.Point == record.Point{} && (e.Overall || len(c.Levels) == 1))
+				})
+				if r.Decides || against {
+					said, reason := e.Said(r)
+					words, why := v.RowVerdict(r, said, reason)
+					add(c.Implementation, e.Label, v.Metric(r.Metric), r, words, why)
+				}
+			}
 		}
 	}
 	for _, c := range v.Table.Capacities {

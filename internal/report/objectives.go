@@ -97,7 +97,6 @@ func (v run) objectiveCells(o objectives.Result) []table.Cell {
 	}
 }
 
-// objectiveN is a value's number of blocks, and what else it rests on.
 func (v run) objectiveN(o objectives.Result) table.Cell {
 	n := table.Count(o.N)
 	if o.Metric == v1alpha1.ObjectiveRegression {
@@ -116,9 +115,6 @@ func (v run) objectiveWhy(o objectives.Result) string {
 	why := ""
 	if o.Reason != "" {
 		why = format.Join(": ", v.Say("why."+string(o.Reason)), o.Detail)
-	}
-	if o.WithinRuns && o.Low != nil {
-		why = format.Join("; ", why, v.Say("objective.within"))
 	}
 	return why
 }

@@ -86,9 +86,9 @@ func profiledRun() record.RunData {
 	heap := recorded(profiler.Massif, 100, map[string]string{"massif.7.out": "massif/testdata/planted.out"})
 	stuck := checkedMemory("clean", 3)
 	stuck.Killed, stuck.Said, stuck.Example = true, "cannot <stop> & go", "GET / answered 503 instead of 200"
-	starved := record.Launch{Asked: 40, Wrong: 1, FirstAnswerMillis: 900, OutOfMemory: true, Example: "GET / was not answered: connection reset"}
+	starved := record.Launch{Asked: 40, Wrong: 1, FirstAnswerMillis: 900, OutOfMemory: true, Example: "GET / got no answer: connection reset"}
 	starved.Result = profiler.Read(fstest.MapFS{}, profiler.Run{Tool: profiler.Massif, Requests: 40, Exit: profiler.Exit{Code: 137, Signal: "SIGKILL"}})
-	ended := record.Launch{Asked: 5, Wrong: 1, FirstAnswerMillis: 900, Example: "GET / was not answered: connection refused", Said: "no configuration"}
+	ended := record.Launch{Asked: 5, Wrong: 1, FirstAnswerMillis: 900, Example: "GET / got no answer: connection refused", Said: "no configuration"}
 	ended.Result = profiler.Read(fstest.MapFS{}, profiler.Run{Tool: profiler.Massif, Requests: 5, Exit: profiler.Exit{Code: 3}})
 	cachegrind := repeated(profiler.Cachegrind, map[string]string{"cachegrind.7.out": "callgrind/testdata/cachegrind.out"}, 3_000)
 	_, cachegrind.Remarks = profiler.Suited(profiler.Callgrind, profiler.Program{Go: true})
@@ -155,7 +155,7 @@ func TestTheSectionOnProfilesTellsWhatWasFound(t *testing.T) {
 		"calls":               {"calls, with what they lead to", "main → answer", "callgrind_annotate", "cg_annotate"},
 		"findings":            {"found", "definitely lost", "checksum"},
 		"a server that hung":  {"1 launch did not end when it was told to, and was killed", "3 of 100 requests were not answered rightly: GET / answered 503 instead of 200", "cannot &lt;stop&gt; &amp; go"},
-		"a server that ended": {"GET / was not answered: connection refused", "no configuration"},
+		"a server that ended": {"GET / got no answer: connection refused", "no configuration"},
 	} {
 		for _, w := range words {
 			if !strings.Contains(section, w) {

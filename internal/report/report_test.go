@@ -185,7 +185,7 @@ func TestHTMLShowsWhatWentWrong(t *testing.T) {
 		"that there is no verdict":     "Inconclusive: ",
 		"that trials differ":           "differs between trials",
 		"the lack of pinning":          "was not pinned to CPUs of its own",
-		"the wrong answer":             "wrong responses to the agent&#39;s own requests: 1: the body of &#34;&gt;",
+		"the wrong answer":             "wrong responses that an agent saw: 1: the body of &#34;&gt;",
 		"connections unanswered":       "of the connections never received a response",
 		"the connections opened anew":  "did not keep connections alive",
 	} {

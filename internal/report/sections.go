@@ -86,8 +86,12 @@ func (v run) artifactTable() table.Table {
 func (v run) method() page.Section {
 	s := v.section("method", "method.title")
 	rules, percent := v.Table.Rules, format.PlainPercent
+	order := "method.1"
+	if v.Table.Trends.Mirrored {
+		order = "method.1.mirrored"
+	}
 	s.Data = []string{
-		v.Say("method.1"),
+		format.Join(" ", v.Say(order), v.trends()),
 		v.Say("method.2"),
 		v.Say("method.3", percent(rules.LoadsShare), percent(rules.DecidingShare), percent(1-rules.LoadsShare), format.Integer(rules.MinBlocks)),
 		v.Say("method.4", v.Confidence(), percent(rules.EquivalenceMargin)),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,8 @@ const (
 	// StoreDeadline bounds the wait for the store, from the first try on. Then the gate decides without it, and asks
 	// again at this interval: late reports still count.
 	StoreDeadline = 10 * time.Minute
+	// minimumEffect is the default smallest change of interest.
+	minimumEffect = 0.03
 	// maxWorse is the most values that became worse in the status, maxGaps the most runs without a report.
 	maxWorse, maxGaps = 8, 3
 )
@@ -38,7 +41,14 @@ type Reading struct {
 	Away *Problem
 }
 
-// within returns how many rounds count for the gate's change points; 0 if it has none.
+// MinimumEffect returns the smallest change of interest in a suite's values, as a share.
+func MinimumEffect(of *v1alpha1.BenchmarkSuite) float64 {
+	if asked, err := strconv.ParseFloat(of.Spec.Gate.ChangePoints.MinimumEffect, 64); err == nil && asked > 0 {
+		return asked
+	}
+	return minimumEffect
+}
+
 func (d *decision) within() int32 { return d.Suite.Spec.Gate.ChangePoints.WithinRounds }
 
 // unreadOf reports whether the gate waits for a round's change points.
@@ -51,7 +61,6 @@ func (d *decision) looksAt(line *v1alpha1.SuiteRound) bool {
 	return d.within() > 0 && line != nil && d.opens(*line)
 }
 
-// unread returns when to ask the store again; 0 if nothing is missing.
 func (d *decision) unread() time.Duration {
 	line := d.result()
 	switch {
@@ -95,7 +104,6 @@ func (d *decision) lookBack() {
 	line.ChangePoints = c
 }
 
-// worseOf returns the values that became worse and stayed so, newest change first.
 func worseOf(h history.History) []v1alpha1.WorseValue {
 	var all []v1alpha1.WorseValue
 	for _, l := range h.Losses() {
@@ -105,7 +113,6 @@ func worseOf(h history.History) []v1alpha1.WorseValue {
 	return all[:min(len(all), maxWorse)]
 }
 
-// remarks says which runs a history lacks, and whether it has enough rounds; empty if all is well.
 func remarks(h history.History) string {
 	var all []string
 	if young := h.Young(); young != "" {
@@ -121,7 +128,6 @@ func remarks(h history.History) string {
 	return strings.Join(all, "; ")
 }
 
-// watched returns the standing after a round that opens the gate, unless a value became worse.
 func (d *decision) watched(line v1alpha1.SuiteRound, message string) standing {
 	c := line.ChangePoints
 	var worse []string
@@ -133,14 +139,14 @@ func (d *decision) watched(line v1alpha1.SuiteRound, message string) standing {
 	switch {
 	case c.CompletionTime == nil:
 		return waiting(cmp.Or(c.Reason, v1alpha1.ReasonInProgress), fmt.Sprintf(
-			"round %d: gate.changePoints waits for the reports of its rounds: %s", line.Round, cmp.Or(c.Message, "they are read after those of another suite")))
+			"round %d: gate.changePoints waits for the reports of its rounds: %s", line.Round, cmp.Or(c.Message, "waiting for the reports of another suite")))
 	case c.Reason != "" && d.lenient():
 		return passed(line.Reason, message+"; change points are not known: "+c.Message)
 	case c.Reason != "":
 		return failed(c.Reason, fmt.Sprintf(
-			"round %d: gate.changePoints cannot be known, since the store gave no reports for %s and more; it is asked again every %[2]s: %s", line.Round, StoreDeadline, c.Message))
+			"round %d: gate.changePoints is unknown, because the store has been unavailable for at least %s; it is retried every %[2]s: %s", line.Round, StoreDeadline, c.Message))
 	case len(worse) > 0:
-		return failed(v1alpha1.ReasonRegressed, fmt.Sprintf("round %d: worse within the newest %d rounds: %s", line.Round, d.within(), strings.Join(worse, "; ")))
+		return failed(v1alpha1.ReasonRegressed, fmt.Sprintf("round %d: found to be worse within the newest %d rounds: %s", line.Round, d.within(), strings.Join(worse, "; ")))
 	case c.Message != "":
 		message += "; change points: " + c.Message
 	}

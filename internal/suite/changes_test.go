@@ -24,7 +24,7 @@ type watched struct {
 	lost  func(round int32) bool
 	// away is the store's error; nil if it answers.
 	away *Problem
-	// read lists the rounds up to which reports were read.
+	// read lists the rounds whose reports were read.
 	read []int32
 }
 
@@ -56,10 +56,9 @@ func (w *watched) reading(asked *Asked) *Reading {
 		c := verdict.Comparison{Implementation: "candidate", Baseline: "anchor", Load: "sweep", Overall: []verdict.Result{{Metric: verdict.Throughput, Ratio: &ratio, Blocks: 10}}}
 		values = append(values, history.Report{Round: m.Round, Run: m.Run, Table: analysis.Table{Comparisons: []verdict.Comparison{c}}}.Values())
 	}
-	return &Reading{Round: asked.Round, History: history.Of(w.suite.Name, values, gaps)}
+	return &Reading{Round: asked.Round, History: history.Of(w.suite.Name, MinimumEffect(w.suite), values, gaps)}
 }
 
-// look runs a decision and reads what it asks for.
 func (w *watched) look() Decision {
 	w.t.Helper()
 	f := w.facts()
@@ -102,7 +101,7 @@ func (w *watched) wants(when string, status metav1.ConditionStatus, reason strin
 	}
 }
 
-func TestAValueThatBecameWorseMissesTheGateUntilItIsOfOldRounds(t *testing.T) {
+func TestWorseValueFailsGateWithinNewestRounds(t *testing.T) {
 	for name, tc := range map[string]struct {
 		after  float64
 		misses bool
@@ -120,21 +119,21 @@ func TestAValueThatBecameWorseMissesTheGateUntilItIsOfOldRounds(t *testing.T) {
 				return tc.after
 			}
 			missed := map[int32]bool{}
-			for n := int32(1); n <= 19; n++ {
+			for n := int32(1); n <= 21; n++ {
 				w.round(n, well)
 				missed[n] = w.ready().Status == metav1.ConditionFalse
 				if s := w.suite.Status; s.LastGood.Round != n || s.LastRound.Outcome != v1alpha1.RoundPassed {
 					t.Errorf("round %d has passed, and is not good: %+v", n, s.LastRound)
 				}
 			}
-			// With two series, four rounds after twelve are the first that chance would not order so.
+			// Round 13 is the first that is worse; round 15 confirms it, and counts for five rounds.
 			for n, got := range missed {
-				if want := tc.misses && n >= 16 && n <= 17; got != want && n != 15 {
+				if want := tc.misses && n >= 15 && n <= 19; got != want {
 					t.Errorf("round %d misses the gate: %v", n, got)
 				}
 			}
 			var want []int32
-			for n := int32(1); n <= 19; n++ {
+			for n := int32(1); n <= 21; n++ {
 				want = append(want, n)
 			}
 			if diff := cmp.Diff(want, w.read); diff != "" {
@@ -144,7 +143,7 @@ func TestAValueThatBecameWorseMissesTheGateUntilItIsOfOldRounds(t *testing.T) {
 	}
 }
 
-func TestAnotherBoundReadsNothingAgain(t *testing.T) {
+func TestChangedBoundRereadsNoReports(t *testing.T) {
 	w := newWatched(t, 5)
 	w.ratio = func(round int32) float64 {
 		if round < 13 {
@@ -156,11 +155,11 @@ func TestAnotherBoundReadsNothingAgain(t *testing.T) {
 		w.round(n, well)
 	}
 	w.wants("a value became worse", metav1.ConditionFalse, v1alpha1.ReasonRegressed,
-		"round 17: worse within the newest 5 rounds: ", "large, throughput of candidate / anchor under sweep: round 13: −10.0 %, worse, from 1.00× (12 rounds) to 0.90× (5 rounds)")
+		"round 17: found to be worse within the newest 5 rounds: ", "large, throughput of candidate / anchor under sweep: round 13: −10.0 %, worse, from 1.00× (12 rounds) to 0.90× (5 rounds), found in round 15")
 	if got := w.kstatus(); got != "Failed" || w.health() != "Degraded" {
 		t.Errorf("Flux reads %s and Argo CD %s", got, w.health())
 	}
-	if c := w.suite.Status.History[0].ChangePoints; len(c.Worse) != 2 || c.Worse[0].Round != 13 || c.Worse[0].Rounds != 5 || c.CompletionTime == nil {
+	if c := w.suite.Status.History[0].ChangePoints; len(c.Worse) != 2 || c.Worse[0].Round != 13 || c.Worse[0].Rounds != 3 || c.CompletionTime == nil {
 		t.Errorf("the round remembers %+v", c)
 	}
 	read := len(w.read)
@@ -168,9 +167,9 @@ func TestAnotherBoundReadsNothingAgain(t *testing.T) {
 		commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Gate.ChangePoints.WithinRounds = n })(w.world)
 		w.look()
 	}
-	bound(4)
+	bound(2)
 	w.wants("of old rounds", metav1.ConditionTrue, v1alpha1.ReasonDone)
-	bound(5)
+	bound(3)
 	w.wants("of new rounds", metav1.ConditionFalse, v1alpha1.ReasonRegressed)
 	bound(0)
 	w.wants("without the bound", metav1.ConditionTrue, v1alpha1.ReasonDone)
@@ -179,7 +178,7 @@ func TestAnotherBoundReadsNothingAgain(t *testing.T) {
 	}
 }
 
-func TestAGateThatIsAddedReadsTheRoundThatIsThere(t *testing.T) {
+func TestAddedGateReadsExistingRound(t *testing.T) {
 	w := newWatched(t, 0)
 	w.round(1, well)
 	if len(w.read) > 0 || w.suite.Status.LastRound.ChangePoints.StartTime != nil {
@@ -193,7 +192,7 @@ func TestAGateThatIsAddedReadsTheRoundThatIsThere(t *testing.T) {
 	}
 }
 
-func TestAMissedRoundAsksForNoReports(t *testing.T) {
+func TestMissedRoundReadsNoReports(t *testing.T) {
 	w := newWatched(t, 5)
 	w.round(1, missed)
 	w.wants("an objective is missed", metav1.ConditionFalse, v1alpha1.ReasonObjectivesMissed)
@@ -209,7 +208,7 @@ func TestAMissedRoundAsksForNoReports(t *testing.T) {
 	}
 }
 
-func TestReportsThatAreGoneAreSaid(t *testing.T) {
+func TestMissingReportsAreNamed(t *testing.T) {
 	w := newWatched(t, 5)
 	w.lost = func(round int32) bool { return round == 1 || round == 2 }
 	for n := int32(1); n <= 3; n++ {
@@ -219,15 +218,15 @@ func TestReportsThatAreGoneAreSaid(t *testing.T) {
 		"not enough rounds yet: 1 of ", "large of round 1 left out: no such object; small of round 1 left out", "1 more runs left out")
 }
 
-func TestTheStoreIsWaitedForAndNotForEver(t *testing.T) {
+func TestUnavailableStoreIsRetriedUntilGivenUp(t *testing.T) {
 	for name, tc := range map[string]struct {
 		onInconclusive v1alpha1.OnInconclusive
 		status         metav1.ConditionStatus
 		reason, says   string
 	}{
-		"the gate stays shut":        {v1alpha1.InconclusiveFails, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, "gate.changePoints cannot be known"},
+		"the gate stays shut":        {v1alpha1.InconclusiveFails, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, "gate.changePoints is unknown"},
 		"the gate opens if it may":   {v1alpha1.InconclusivePasses, metav1.ConditionTrue, v1alpha1.ReasonDone, "change points are not known: the store is away"},
-		"and it stays shut unbidden": {"", metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, "it is asked again every 10m0s"},
+		"and it stays shut unbidden": {"", metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, "it is retried every 10m0s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWatched(t, 5)
@@ -268,7 +267,7 @@ func TestTheStoreIsWaitedForAndNotForEver(t *testing.T) {
 }
 
 // A store that returns an hour late still tells of the round, without another round.
-func TestAStoreThatComesBackLateIsRead(t *testing.T) {
+func TestStoreIsReadAfterLateRecovery(t *testing.T) {
 	w := newWatched(t, 5)
 	w.away = &Problem{v1alpha1.ReasonStoreUnavailable, "the store is away"}
 	w.round(1, well)
@@ -276,7 +275,7 @@ func TestAStoreThatComesBackLateIsRead(t *testing.T) {
 		after(StoreDeadline)(w.world)
 		w.look()
 	}
-	w.wants("an hour later", metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, "it is asked again every 10m0s")
+	w.wants("an hour later", metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable, "it is retried every 10m0s")
 	w.away = nil
 	after(StoreDeadline)(w.world)
 	w.look()
@@ -292,7 +291,7 @@ func TestAStoreThatComesBackLateIsRead(t *testing.T) {
 	}
 }
 
-func TestAStoreThatComesBackInTimeIsRead(t *testing.T) {
+func TestStoreIsReadAfterRecoveryInTime(t *testing.T) {
 	w := newWatched(t, 5)
 	w.away = &Problem{v1alpha1.ReasonStoreRefused, "the key is wrong"}
 	w.round(1, well)
@@ -306,18 +305,18 @@ func TestAStoreThatComesBackInTimeIsRead(t *testing.T) {
 	}
 }
 
-func TestASuiteWaitsForTheReportsOfAnother(t *testing.T) {
+func TestSuiteWaitsForReportsOfOtherSuite(t *testing.T) {
 	w := newWatched(t, 5)
 	w.step("the suite is applied")
 	w.step("the round ends, and nobody reads", ends(well, well))
-	w.wants("unread", metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "they are read after those of another suite")
+	w.wants("unread", metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "waiting for the reports of another suite")
 	if d := Decide(w.facts()); d.After != RetryStore || d.Read == nil || d.Read.Round != 1 || len(d.Read.Measured) != 2 {
 		t.Errorf("the decision is %+v", d)
 	}
 }
 
-// A reverted commit is judged by a round that is older than all in the status.
-func TestTheRoundThatJudgesIsRememberedHoweverOldItIs(t *testing.T) {
+// A round older than all in the status judges a reverted commit.
+func TestJudgingRoundIsKeptInHistory(t *testing.T) {
 	hundred := int32(100)
 	w := newWatched(t, 5, func(w *world) { w.suite.Spec.History.Passed = &hundred })
 	for n := int32(1); n <= 25; n++ {

@@ -20,6 +20,8 @@ const (
 	RetryRefused = time.Minute
 	// resolveEvery is the default interval for asking registries.
 	resolveEvery = 10 * time.Minute
+	// imagesBytes limits the JSON of the images in the status. If a registry is unavailable, images that are left out are not known.
+	imagesBytes = 96 << 10
 	// maxMessage bounds messages of rounds, maxToken tokens of requests.
 	maxMessage, maxToken = 512, 256
 )
@@ -27,7 +29,7 @@ const (
 // Facts are everything that a decision depends on.
 type Facts struct {
 	Suite *v1alpha1.BenchmarkSuite
-	// Runs are owned by the suite and not being deleted.
+	// Runs belong to the suite and are not being deleted.
 	Runs []v1alpha1.BenchmarkRun
 	// Images are the registries' answers for the images from function Images.
 	Images map[string]Resolution
@@ -54,26 +56,18 @@ type Decision struct {
 type decision struct {
 	Facts
 	Decision
-	in      inputs
-	problem *Problem
-	rounds  []*round
-	// open is the round in progress; nil if there is none. waits is why it cannot get its missing runs now, while
-	// none of its runs is measured.
-	open  *round
-	waits *Problem
-	// good are the newest passed rounds, newest first.
-	good  []v1alpha1.GoodRound
-	times timetable
-	// requested and reconcile are unanswered requests; empty if none.
+	in                   inputs
+	problem              *Problem
+	rounds               []*round
+	open                 *round
+	waits                *Problem
+	good                 []v1alpha1.GoodRound
+	times                timetable
 	requested, reconcile string
-	// call is an unanswered webhook request; nil if none.
-	call *call
-	// dropped means that due times and requests get no round.
-	dropped bool
-	// replaced are the rounds that this decision ends.
-	replaced []*round
-	// lines are all ended rounds of history and cluster, newest first.
-	lines []v1alpha1.SuiteRound
+	call                 *call
+	dropped              bool
+	replaced             []*round
+	lines                []v1alpha1.SuiteRound
 }
 
 // Draft returns the runs of possible next rounds, for one dry run by the API server. It is empty if the status shows
@@ -140,7 +134,6 @@ func Decide(f Facts) Decision {
 	return d.Decision
 }
 
-// readInputs finds what a round would measure now, and whether it could.
 func (d *decision) readInputs() {
 	d.in, d.problem = inputsOf(d.Suite, nil, d.Images)
 	d.problem = cmp.Or(d.problem, d.Refused)
@@ -157,7 +150,7 @@ func (d *decision) readInputs() {
 			return
 		}
 	}
-	d.Status.Inputs = v1alpha1.SuiteInputs{Hash: d.in.hash, Images: d.in.images, Parameters: d.in.parameters}
+	d.Status.Inputs = v1alpha1.SuiteInputs{Hash: d.in.hash, Images: util.Within(d.in.images, imagesBytes), Parameters: d.in.parameters}
 }
 
 // readTimes finds the scheduled time that has come. New schedules count from now on.
@@ -198,8 +191,8 @@ func (d *decision) ready() bool { return d.problem == nil && d.in.unresolved == 
 
 func (d *decision) suspended() bool { return d.Suite.Spec.Suspend != nil && *d.Suite.Spec.Suspend }
 
-// inProgress returns the round with a run that has not ended, or the newest one if it lacks a run that can still be
-// created: now, or once a denial, an unknown image or a suspension ends.
+// inProgress returns the round with a run that has not ended. Otherwise it is the newest round, if it lacks a run that can still be created: now, or
+// once a denial, an unknown image or a suspension ends.
 func (d *decision) inProgress() *round {
 	for i, r := range d.rounds {
 		if r.measuring() {
@@ -265,7 +258,6 @@ func (d *decision) asked() (roundRecord, inputs, bool) {
 	return record, d.call.in, true
 }
 
-// due returns the round for a change, a request or a scheduled time; it answers all of them.
 func (d *decision) due() (roundRecord, bool) {
 	if !d.ready() {
 		return roundRecord{}, false
@@ -289,7 +281,7 @@ func (d *decision) due() (roundRecord, bool) {
 }
 
 // changed reports whether the inputs are new and must be measured. Not if the round in progress has them as Inputs or
-// Beside. What only a pull request measured is new.
+// Beside. Inputs that only a pull request measured are new.
 func (d *decision) changed() bool {
 	if !follows(d.Suite.Spec) || d.open != nil && (d.open.Inputs == d.in.hash || d.open.Beside == d.in.hash) {
 		return false
@@ -304,7 +296,6 @@ func (d *decision) changed() bool {
 	})
 }
 
-// begin starts a round, or continues one with its id that was ended before it was complete.
 func (d *decision) begin(record roundRecord, in inputs) {
 	number := max(1, d.Status.Current.Round+1, d.Status.LastRound.Round+1, d.Status.LastGood.Round+1)
 	for _, line := range d.Status.History {

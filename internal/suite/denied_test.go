@@ -8,7 +8,7 @@ import (
 )
 
 // A round with one run is completed once the obstacle for the other is gone, whatever began it.
-func TestARoundThatIsHeldUpInItsMiddleIsCompleted(t *testing.T) {
+func TestInterruptedRoundIsCompleted(t *testing.T) {
 	asked := annotate(v1alpha1.AnnotationRequestedAt, "now")
 	called := func(w *world) { has("shop/checkout:1")(w); request("a", "shop/checkout:1")(w) }
 	nothing := func(*world) {}
@@ -64,7 +64,7 @@ func TestARoundThatIsHeldUpInItsMiddleIsCompleted(t *testing.T) {
 }
 
 // An image may be gone for good, so a round that waits for it blocks no other.
-func TestARoundThatWaitsForAnImageGivesWay(t *testing.T) {
+func TestRoundWaitingForImageYields(t *testing.T) {
 	w := newWorld(t, commit(hooked))
 	w.step("the suite is applied")
 	w.step("its round passes", ends(well, well))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
@@ -27,6 +28,25 @@ func compares(n int) func(*world) {
 	return func(w *world) { runs(suiteRun("small", since(n)))(&w.suite.Spec) }
 }
 
+// remembers gives a suite two good rounds, whose runs were deleted long ago, with one run of each template.
+func remembers(templates ...string) func(*world) {
+	return func(w *world) {
+		for number := int32(1); number <= 2; number++ {
+			round := v1alpha1.GoodRound{Round: number}
+			for _, template := range templates {
+				run := fmt.Sprintf("old-%d-%s", number, template)
+				round.Runs = append(round.Runs, v1alpha1.GoodRun{
+					Name: template, Prefix: "perf/" + run, Run: v1alpha1.PastRun{Name: run, UID: digest(run), ManifestSHA256: digest(run)},
+				})
+			}
+			w.suite.Status.GoodRounds = append([]v1alpha1.GoodRound{round}, w.suite.Status.GoodRounds...)
+			w.suite.Status.History = append([]v1alpha1.SuiteRound{{
+				Round: number, Trigger: v1alpha1.TriggerChange, Outcome: v1alpha1.RoundPassed, Inputs: digest(fmt.Sprint(number)), StartTime: &metav1.Time{Time: noon}, CompletionTime: &metav1.Time{Time: noon},
+			}}, w.suite.Status.History...)
+		}
+	}
+}
+
 var (
 	slower  = endsAs("False", v1alpha1.ReasonObjectivesMissed, "1 of 2 objectives missed; ratio to earlier runs of throughput of candidate at sweep: 10 connections is -12.0 %, min -5.0 %", "True", v1alpha1.ReasonDone)
 	deleted = endsAs("False", v1alpha1.ReasonObjectivesUndecided, "1 of 2 objectives undecided; ratio to earlier runs of throughput of candidate at sweep: 10 connections is not known (NoEarlierRun: no such object), min -5.0 %", "True", v1alpha1.ReasonDone)
@@ -34,20 +54,18 @@ var (
 
 func roundsAreCompared(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, compares(3))
-	w.step("the suite is applied: there is nothing to compare with")
+	w := newWorld(t, compares(3), remembers("small"))
+	w.step("the suite is applied: two good rounds are too few to compare with")
 	w.step("its round passes", ends(well))
-	w.step("the second is compared with the first", push("sha256:bb"))
+	w.step("the next is compared with these three", push("sha256:bb"))
 	w.step("it is slower", ends(slower))
-	w.step("the third is compared with the first, too", push("sha256:cc"))
+	w.step("the next is compared with the same three", push("sha256:cc"))
 	w.step("it passes", ends(well))
-	w.step("the fourth is compared with two", annotate(v1alpha1.AnnotationRequestedAt, "1"))
+	w.step("the next is compared with the newest three", annotate(v1alpha1.AnnotationRequestedAt, "1"))
 	w.step("it is undecided", ends(undecided))
-	w.step("the fifth is compared with the same two", annotate(v1alpha1.AnnotationRequestedAt, "2"))
+	w.step("the next is compared with the same three", annotate(v1alpha1.AnnotationRequestedAt, "2"))
 	w.step("it passes", ends(well))
-	w.step("the sixth has three", annotate(v1alpha1.AnnotationRequestedAt, "3"))
-	w.step("it passes", ends(well))
-	w.step("the seventh has the newest three: what was good is no new input", annotate(v1alpha1.AnnotationRequestedAt, "4"))
+	w.step("the next has the newest three: good rounds are no new input", annotate(v1alpha1.AnnotationRequestedAt, "4"))
 	w.step("the artifacts of one of them are gone", ends(deleted))
 	w.step("the slow image comes back: it is known", push("sha256:bb"))
 	w.step("the operator looks again")
@@ -57,35 +75,35 @@ func roundsAreCompared(t *testing.T) *world {
 func goodRoundsAreRemembered(t *testing.T) *world {
 	t.Helper()
 	none := int32(0)
-	w := newWorld(t, compares(2), func(w *world) { w.suite.Spec.History = v1alpha1.History{Passed: &none, Failed: &none} })
+	w := newWorld(t, compares(3), func(w *world) { w.suite.Spec.History = v1alpha1.History{Passed: &none, Failed: &none} })
 	for i, image := range []string{"sha256:aa", "sha256:bb", "sha256:cc"} {
 		w.step(fmt.Sprintf("image %d is pushed", i+1), push(image))
 		w.step("it passes, and its run alone stays", ends(well))
 	}
 	w.step("the last run is deleted by hand", func(w *world) { w.runs = nil })
-	w.step("another image is compared with two rounds of which no run is left", push("sha256:dd"))
+	w.step("another image is compared with three rounds whose runs are deleted", push("sha256:dd"))
 	return w
 }
 
 func templatesComeAndGo(t *testing.T) *world {
 	t.Helper()
-	small, large := suiteRun("small", since(1)), suiteRun("large", since(2))
-	w := newWorld(t, commit(runs(small)))
+	small, large := suiteRun("small", since(3)), suiteRun("large", since(3))
+	w := newWorld(t, remembers("small"), commit(runs(small)))
 	w.step("the suite is applied")
 	w.step("it passes", ends(well))
 	w.step("a template is added", commit(runs(small, large)))
 	w.step("the round passes: it is the first good one of the new template", ends(well, well))
-	w.step("a template is renamed, and has nothing to compare with", commit(runs(suiteRun("tiny", since(1)), large)))
+	w.step("a template is renamed, and has nothing to compare with", commit(runs(suiteRun("tiny", since(3)), large)))
 	w.step("it passes", ends(well, well))
 	w.step("the name is taken back: those inputs are known", commit(runs(small, large)))
-	w.step("a round is asked for: each run is compared with the last good one of its name", annotate(v1alpha1.AnnotationRequestedAt, "1"))
+	w.step("a round is asked for: small is compared with the good ones of its name, and large has too few", annotate(v1alpha1.AnnotationRequestedAt, "1"))
 	return w
 }
 
 func aComparisonIsInterrupted(t *testing.T) *world {
 	t.Helper()
-	small, large := suiteRun("small", since(1)), suiteRun("large", since(1))
-	w := newWorld(t, concurrency(v1alpha1.ConcurrencyReplace), commit(runs(small, large)))
+	small, large := suiteRun("small", since(3)), suiteRun("large", since(3))
+	w := newWorld(t, remembers("small", "large"), concurrency(v1alpha1.ConcurrencyReplace), commit(runs(small, large)))
 	w.step("the suite is applied")
 	w.step("it passes", ends(well, well))
 	w.step("another image is pushed", push("sha256:bb"))
@@ -96,7 +114,7 @@ func aComparisonIsInterrupted(t *testing.T) *world {
 	return w
 }
 
-func TestWhatWasGoodIsNoInput(t *testing.T) {
+func TestGoodRoundsAreNotInputs(t *testing.T) {
 	w := newWorld(t, compares(3))
 	w.step("the suite is applied")
 	before := w.suite.Status.Inputs.Hash
@@ -114,11 +132,11 @@ func TestWhatWasGoodIsNoInput(t *testing.T) {
 // A round with only comparisons to earlier rounds can become the first good one, whatever its comparison within the
 // run.
 func TestTheFirstRoundPassesWithoutAVerdict(t *testing.T) {
-	w := newWorld(t, compares(1))
-	w.suite.Spec.Runs[0].Template.Spec.Raw = []byte(strings.Replace(since(1), `, {"metric": "RatioToBaseline", "of": "Throughput", "min": "0.9"}`, "", 1))
+	w := newWorld(t, compares(3))
+	w.suite.Spec.Runs[0].Template.Spec.Raw = []byte(strings.Replace(since(3), `, {"metric": "RatioToBaseline", "of": "Throughput", "min": "0.9"}`, "", 1))
 	w.step("the suite is applied")
 	w.step("its run has no verdict", ends(endsAs("True", v1alpha1.ReasonDone, "the difference may be due to chance", "False", v1alpha1.ReasonNoiseTooHigh)))
-	const want = "round 1: small: no good round to compare with yet; small: the difference may be due to chance"
+	const want = "round 1: small: too few good rounds to compare with yet; small: the difference may be due to chance"
 	if c := meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionReady); w.suite.Status.LastGood.Round != 1 || c.Message != want {
 		t.Errorf("the last good round is %d, and Ready says %q", w.suite.Status.LastGood.Round, c.Message)
 	}
@@ -126,8 +144,8 @@ func TestTheFirstRoundPassesWithoutAVerdict(t *testing.T) {
 
 // The API server checks a run as it will be created: a refused prefix stalls the suite instead of blocking it
 // silently.
-func TestTheDraftIsComparedAsTheRoundWillBe(t *testing.T) {
-	w := newWorld(t, compares(2))
+func TestDraftUsesReferencesOfRound(t *testing.T) {
+	w := newWorld(t, compares(3), remembers("small"))
 	w.step("the suite is applied")
 	w.step("it passes", ends(well))
 	push("sha256:bb")(w)
@@ -165,18 +183,18 @@ func TestTheStatusRemembersAsManyGoodRoundsAsAnObjectiveMayAskFor(t *testing.T) 
 	}
 	w.step("the next round", push("sha256:ff"))
 	if good, last := w.suite.Status.GoodRounds, w.runs[len(w.runs)-1]; len(good) != maxGood || good[0].Round != maxGood+3 || len(last.Spec.Objectives[0].Against.Runs) != maxGood {
-		t.Errorf("%d good rounds are remembered, and a run is compared with %q", len(good), last.Spec.Objectives[0].Against.Runs)
+		t.Errorf("%d good rounds are remembered, and a run is compared with %+v", len(good), last.Spec.Objectives[0].Against.Runs)
 	}
 }
 
-func TestARunWithoutAReportIsComparedWithByNobody(t *testing.T) {
-	w := newWorld(t, compares(1))
+func TestRunWithoutReportIsNoReference(t *testing.T) {
+	w := newWorld(t, compares(3), remembers("small"))
 	w.step("the suite is applied")
 	ends(well)(w)
-	w.runs[0].Status.Report.URI = ""
+	w.runs[0].Status.Report = v1alpha1.ReportRef{}
 	w.step("it passes")
 	w.step("the next round", push("sha256:bb"))
-	if w.suite.Status.LastGood.Round != 1 || len(w.suite.Status.GoodRounds) > 0 || w.runs[1].Spec.Objectives[0].Against.LastGood != 1 {
+	if w.suite.Status.LastGood.Round != 3 || len(w.suite.Status.GoodRounds) != 2 || w.runs[1].Spec.Objectives[0].Against.LastGood != 3 {
 		t.Errorf("the status is %+v, and the run is compared with %+v", w.suite.Status.GoodRounds, w.runs[1].Spec.Objectives[0].Against)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/suite/notify"
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
@@ -16,6 +17,9 @@ import (
 const (
 	// maxLines is how many rounds the status keeps.
 	maxLines = 20
+	// linesBytes limits their JSON, since a round may have many long parameters. With the limits of the other lists it keeps the status far below
+	// the 1.5 MiB that etcd stores.
+	linesBytes = 128 << 10
 	// keptRounds is the default number of rounds in the cluster.
 	keptRounds = 10
 )
@@ -66,12 +70,12 @@ func (d *decision) settle() {
 	notify.Keep(d.Suite, &d.Status, d.shared(), d.Now)
 }
 
-// remembered returns the newest rounds, plus the judging one (its change points are read once) and the one that
-// answers the recorded request, or its sender would wait forever.
+// remembered returns the newest rounds, the judging one (its change points are read once), and the one that answers the recorded request, for its
+// waiting sender.
 func (d *decision) remembered() []v1alpha1.SuiteRound {
 	judged, asked := d.result(), webhook.Read(d.Suite.Annotations[v1alpha1.AnnotationWebhook]).ID
 	lines := slices.Clone(d.lines)
-	for i := len(lines) - 1; i >= 0 && len(lines) > maxLines; i-- {
+	for i := len(lines) - 1; i > 0 && (len(lines) > maxLines || util.Size(lines) > linesBytes); i-- {
 		if (judged == nil || lines[i].Round != judged.Round) && (asked == "" || lines[i].Webhook != asked) {
 			lines = slices.Delete(lines, i, i+1)
 		}
@@ -79,8 +83,6 @@ func (d *decision) remembered() []v1alpha1.SuiteRound {
 	return lines
 }
 
-// gone returns the round in progress that lost all its runs: someone deleted them, or an operator died before it
-// recorded a replacement.
 func (d *decision) gone() (v1alpha1.SuiteRound, bool) {
 	was := d.Suite.Status.Current
 	if was.Round == 0 || d.ended(was.Round) || slices.ContainsFunc(d.rounds, func(r *round) bool { return r.number == was.Round }) {

@@ -30,9 +30,8 @@ type inputs struct {
 	specs      []v1alpha1.BenchmarkRunSpec
 	images     []v1alpha1.ResolvedImage
 	parameters []v1alpha1.ParameterValue
-	// tags: some image is named by a tag without a known digest.
-	tags bool
-	// unresolved is why a digest is unknown now; nil if all are known. If earlier digests are known, these are used.
+	// tags: some image has a tag without a known digest.
+	tags       bool
 	unresolved *Problem
 }
 
@@ -102,7 +101,7 @@ func write(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([
 			return text
 		})
 		if unfilled != "" {
-			return nil, nil, invalid("runs[%s]: the image %s names a parameter that the suite does not have", r.Name, unfilled)
+			return nil, nil, invalid("runs[%s]: the image %s names an unknown parameter: add it to spec.parameters", r.Name, unfilled)
 		}
 		runs = append(runs, written{r.Name, template})
 	}
@@ -135,7 +134,6 @@ func tagged(runs []written) []string {
 	return images
 }
 
-// inputsOf returns what a round would measure now with the given values.
 func inputsOf(suite *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, said map[string]Resolution) (inputs, *Problem) {
 	values, runs, problem := write(suite.Spec, given)
 	if problem != nil {
@@ -146,10 +144,10 @@ func inputsOf(suite *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, s
 		for _, r := range runs {
 			for _, image := range tagged([]written{r}) {
 				if plan.IsPath(image) {
-					return in, invalid("runs[%s].template.spec: the image %s is a file of one machine: name the image as a cluster pulls it", r.Name, image)
+					return in, invalid("runs[%s].template.spec: the image %s is a local file: use an image reference that the cluster can pull", r.Name, image)
 				}
 				if _, err := name.ParseReference(image); err != nil {
-					return in, invalid("runs[%s].template.spec: the image %q is no reference: %v", r.Name, image, err)
+					return in, invalid("runs[%s].template.spec: the image %q is not a valid reference: %v", r.Name, image, err)
 				}
 			}
 		}
@@ -169,11 +167,8 @@ func inputsOf(suite *v1alpha1.BenchmarkSuite, given []v1alpha1.ParameterValue, s
 	return in, in.read(runs)
 }
 
-// fixed reports whether equal hashes mean equal measurements: all images by digest, and nothing from ConfigMaps or
-// Secrets.
 func (in *inputs) fixed() bool { return !in.tags && !slices.ContainsFunc(in.specs, plan.Borrows) }
 
-// resolve takes digests from the registries, or earlier ones if they do not answer.
 func (in *inputs) resolve(images []string, said map[string]Resolution, known []v1alpha1.ResolvedImage) *Problem {
 	for _, image := range images {
 		r := said[image]

@@ -37,7 +37,6 @@ func endingOf(run *v1alpha1.BenchmarkRun) ending {
 	return ending{v1alpha1.RoundPassed, v1alpha1.ReasonDone, e.Verdict.Text}
 }
 
-// ending is the worst of the round's runs; equally bad ones are quoted.
 func (r *round) ending() ending {
 	var worst ending
 	var texts []string
@@ -52,7 +51,7 @@ func (r *round) ending() ending {
 		texts = append(texts, run.record.Run+": "+cmp.Or(e.message, e.reason))
 	}
 	if names := r.uncompared(); len(names) > 0 {
-		texts = append([]string{strings.Join(names, ", ") + ": no good round to compare with yet"}, texts...)
+		texts = append([]string{strings.Join(names, ", ") + ": too few good rounds to compare with yet"}, texts...)
 	}
 	worst.message = strings.Join(texts, "; ")
 	return worst
@@ -65,6 +64,8 @@ type Measured struct {
 	Run string
 	// Prefix is empty if the run left nothing. Report is the page's key; empty if only the prefix is remembered.
 	Prefix, Report string
+	// ManifestSHA256 is the digest of the run's manifest.
+	ManifestSHA256 string
 }
 
 // MeasuredBy returns the ended runs of a suite's own rounds, oldest first, from the cluster and from remembered good
@@ -74,7 +75,7 @@ func MeasuredBy(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) []Meas
 	for _, r := range roundsOf(runs) {
 		for _, run := range r.runs {
 			if run.ended() && r.PullRequest == "" {
-				out = append(out, Measured{r.number, run.record.Run, prefixOf(run.object), pageOf(run.object)})
+				out = append(out, Measured{r.number, run.record.Run, prefixOf(run.object), pageOf(run.object), run.object.Status.Report.ManifestSHA256})
 			}
 		}
 	}
@@ -82,7 +83,7 @@ func MeasuredBy(s *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) []Meas
 		for _, run := range g.Runs {
 			there := func(m Measured) bool { return m.Round == g.Round && m.Run == run.Name }
 			if !slices.ContainsFunc(out, there) {
-				out = append(out, Measured{g.Round, run.Name, run.Prefix, run.Report})
+				out = append(out, Measured{g.Round, run.Name, run.Prefix, run.Report, run.Run.ManifestSHA256})
 			}
 		}
 	}

@@ -17,7 +17,7 @@ var placeholder = regexp.MustCompile(`\$?\$\([a-z](?:[-a-z0-9]*[a-z0-9])?\)`)
 func parameterValues(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([]v1alpha1.ParameterValue, *Problem) {
 	for _, g := range given {
 		if !slices.ContainsFunc(spec.Parameters, func(p v1alpha1.Parameter) bool { return p.Name == g.Name }) {
-			return nil, invalid("the request gives %s a value, which is none of the suite's parameters", g.Name)
+			return nil, invalid("the request sets %s, but the suite has no such parameter", g.Name)
 		}
 	}
 	var values []v1alpha1.ParameterValue
@@ -28,7 +28,7 @@ func parameterValues(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.Paramete
 		}
 		matcher, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
 		if err != nil {
-			return nil, invalid("parameters[%s].pattern is no regular expression: %v", p.Name, err)
+			return nil, invalid("parameters[%s].pattern is not a regular expression: %v", p.Name, err)
 		}
 		value, field := p.Default, fmt.Sprintf("parameters[%s].default", p.Name)
 		if g := util.First(given, func(g *v1alpha1.ParameterValue) bool { return g.Name == p.Name }); g != nil {

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// forged adds a webhook by which pull requests give image and number.
+// forged adds a webhook for image and number of pull requests.
 func forged(s *v1alpha1.BenchmarkSuiteSpec) {
 	hooked(s)
 	s.Parameters = append(s.Parameters, v1alpha1.Parameter{Name: "commit", Default: "none"}, v1alpha1.Parameter{Name: "pull", Default: "none"})
@@ -35,14 +35,14 @@ func pull(text, number, image string) func(*world) {
 
 func pullRequestsAreMeasured(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, compares(3), commit(forged))
+	w := newWorld(t, compares(3), remembers("small"), commit(forged))
 	w.step("the suite is applied")
 	w.step("its round passes", ends(well))
-	w.step("a pull request is compared with it", pull("a", "7", "shop/checkout:7"))
+	w.step("a pull request is compared with it and the two before", pull("a", "7", "shop/checkout:7"))
 	w.step("it passes, and is not the last good one", ends(well))
 	w.step("it is merged: its inputs are the suite's own now, and new", commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Default = "shop/checkout:7" }))
 	w.step("the round passes", ends(well))
-	w.step("another is compared with both", pull("b", "8", "shop/checkout:8"))
+	w.step("another is compared with the newest three", pull("b", "8", "shop/checkout:8"))
 	w.step("it is slower: the suite stands as it stood", ends(slower))
 	w.step("the pipeline of the main branch names no pull request", pull("c", "none", "shop/checkout:9"))
 	w.step("its round is one of the last good ones", ends(well))
@@ -69,7 +69,7 @@ func (w *world) wantLast(last, good int32, measured ...int32) {
 }
 
 // A suite that only the webhook starts is judged by its main branch, not by pull requests.
-func TestAPullRequestJudgesNoSuite(t *testing.T) {
+func TestPullRequestRoundDoesNotJudgeSuite(t *testing.T) {
 	w := newWorld(t, commit(forged), func(w *world) { w.suite.Spec.Triggers.Change = v1alpha1.ChangeTrigger{} })
 	w.step("the suite is applied")
 	w.step("a pull request comes", pull("a", "7", "shop/checkout:7"))
@@ -86,7 +86,7 @@ func TestAPullRequestJudgesNoSuite(t *testing.T) {
 		t.Errorf("Ready says %q, want %q", ready.Message, want)
 	}
 	e := w.told()
-	if e.Data.PullRequest != "7" || *e.Data.Gate != (notify.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: "the round is that of a pull request, and no suite is judged by one"}) {
+	if e.Data.PullRequest != "7" || *e.Data.Gate != (notify.Gate{Ready: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPending, Message: "rounds of pull requests do not judge the suite"}) {
 		t.Errorf("it is told with %+v, the gate %+v", e.Data, e.Data.Gate)
 	}
 	w.step("the main branch comes", pull("b", "none", "shop/checkout:8"))
@@ -103,7 +103,7 @@ func TestAPullRequestJudgesNoSuite(t *testing.T) {
 }
 
 // A pull request waits for the suite's own rounds and answers none of the suite's requests.
-func TestAPullRequestReplacesOnlyPullRequests(t *testing.T) {
+func TestPullRequestReplacesOnlyPullRequests(t *testing.T) {
 	w := newWorld(t, commit(forged), concurrency(v1alpha1.ConcurrencyReplace))
 	w.step("the suite is applied")
 	w.step("a pull request comes while its round is in progress", ends(well), pull("a", "7", "shop/checkout:7"))
@@ -125,7 +125,7 @@ func TestAPullRequestReplacesOnlyPullRequests(t *testing.T) {
 	}
 }
 
-func TestPullRequestsTakeThePlaceOfNoRoundOfTheSuite(t *testing.T) {
+func TestPullRequestReplacesNoRoundOfSuite(t *testing.T) {
 	two, none := int32(2), int32(0)
 	w := newWorld(t, compares(3), commit(forged), func(w *world) { w.suite.Spec.History = v1alpha1.History{Passed: &two, Failed: &none} })
 	w.step("the suite is applied")
@@ -147,7 +147,7 @@ func TestPullRequestsTakeThePlaceOfNoRoundOfTheSuite(t *testing.T) {
 }
 
 // Skip drops nothing of the suite's own for a pull request: it is measured after that round.
-func TestNothingOfTheSuiteIsSkippedForAPullRequest(t *testing.T) {
+func TestPullRequestSkipsNoRoundOfSuite(t *testing.T) {
 	scheduled := func(s *v1alpha1.BenchmarkSuiteSpec) { s.Triggers.Schedules = []v1alpha1.Schedule{{Cron: "0 13 * * *"}} }
 	for name, tc := range map[string]struct {
 		comes func(*world)

@@ -12,8 +12,7 @@ import (
 // call is an unanswered request with values, by webhook or by hand, and its inputs.
 type call struct {
 	webhook.Request
-	in inputs
-	// problem is why its round cannot begin, apart from problems of all rounds; nil if none.
+	in      inputs
 	problem *Problem
 }
 
@@ -73,8 +72,7 @@ func (d *decision) skips() bool {
 	return can && d.open != nil && notify.PullRequest(d.Suite.Spec, d.call.Parameters) != ""
 }
 
-// callable reports whether a round could answer a request. Problems of the suite's own images do not matter, since
-// the request may give others.
+// Problems of the suite's own images do not matter, since the request may give others.
 func (d *decision) callable() bool {
 	return (d.problem == nil || d.problem == d.in.unresolved) && !d.suspended()
 }

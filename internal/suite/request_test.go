@@ -134,7 +134,7 @@ func byHand(text, image string) func(*world) {
 	}
 }
 
-func TestValuesAreGivenByHandWithoutAWebhook(t *testing.T) {
+func TestRequestValuesWithoutWebhook(t *testing.T) {
 	w := newWorld(t)
 	w.step("the suite is applied")
 	w.step("its round passes, and a request comes that no webhook can have taken", ends(well, well), has("shop/checkout:1"), request("a", "shop/checkout:1"))
@@ -173,7 +173,7 @@ func TestTheWebhookNeedsNoDefaultImage(t *testing.T) {
 	}
 }
 
-func TestWhatARequestAsksForIsCheckedBeforeItIsTaken(t *testing.T) {
+func TestRequestIsValidatedBeforeAcceptance(t *testing.T) {
 	for name, tc := range map[string]struct {
 		given v1alpha1.ParameterValue
 		want  string
@@ -181,8 +181,8 @@ func TestWhatARequestAsksForIsCheckedBeforeItIsTaken(t *testing.T) {
 		"a value that matches":            {v1alpha1.ParameterValue{Name: "image", Value: "shop/checkout:1"}, ""},
 		"a value that breaks its pattern": {v1alpha1.ParameterValue{Name: "image", Value: "shop/checkout"}, `the value that the request gives to parameters[image] is "shop/checkout", which does not match its pattern [a-zA-Z/]+:[a-z0-9]+`},
 		"a value with another line":       {v1alpha1.ParameterValue{Name: "image", Value: "shop/checkout:1\n"}, "which does not match its pattern"},
-		"an unknown parameter":            {v1alpha1.ParameterValue{Name: "imgae", Value: "shop/checkout:1"}, "the request gives imgae a value, which is none of the suite's parameters"},
-		"what is no image":                {v1alpha1.ParameterValue{Name: "image", Value: "Shop/checkout:1"}, `the image "Shop/checkout:1" is no reference`},
+		"an unknown parameter":            {v1alpha1.ParameterValue{Name: "imgae", Value: "shop/checkout:1"}, "the request sets imgae, but the suite has no such parameter"},
+		"what is no image":                {v1alpha1.ParameterValue{Name: "image", Value: "Shop/checkout:1"}, `the image "Shop/checkout:1" is not a valid reference`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, commit(hooked), commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Pattern = "[a-zA-Z/]+:[a-z0-9]+" }))
@@ -195,7 +195,7 @@ func TestWhatARequestAsksForIsCheckedBeforeItIsTaken(t *testing.T) {
 }
 
 // A quota that denies a request's round may be raised later, and only the API server knows. The suite's state stays.
-func TestARequestThatIsDeniedWaits(t *testing.T) {
+func TestDeniedRequestWaits(t *testing.T) {
 	w := newWorld(t, commit(hooked))
 	w.step("the suite is applied")
 	w.step("the round passes", ends(well, well))
@@ -215,7 +215,7 @@ func TestARequestThatIsDeniedWaits(t *testing.T) {
 }
 
 // A repeated request for an old measurement finds its outcome while the runs exist: no round begins for it.
-func TestARequestThatIsAskedAgainFindsTheRoundThatHadLeftTheHistory(t *testing.T) {
+func TestRepeatedRequestFindsRoundOutsideHistory(t *testing.T) {
 	w := newWorld(t, commit(hooked), func(w *world) { many := int32(40); w.suite.Spec.History.Passed = &many })
 	ask := func(text string) (webhook.Round, bool) {
 		w.step(text+" is asked for", has("shop/checkout:1"), request(text, "shop/checkout:1"))

@@ -88,7 +88,7 @@ func aCommitIsReverted(t *testing.T) *world {
 }
 
 // Requests by pull requests and pipelines are always measured, and told by their own rounds.
-func TestARequestIsMeasuredWhateverWasMeasuredBefore(t *testing.T) {
+func TestRequestIsMeasuredDespiteKnownInputs(t *testing.T) {
 	w := newWorld(t, commit(forged))
 	w.hears("the suite is applied")
 	w.hears("its round passes", ends(well, well))
@@ -103,8 +103,8 @@ func TestARequestIsMeasuredWhateverWasMeasuredBefore(t *testing.T) {
 	w.wantHeard("7777777: failure: missed: small: throughput 0.81 of anchor's, at least 0.9 wanted")
 }
 
-// If no change starts a round, Git says nothing about what was measured: the image behind a tag may differ.
-func TestACommitOfASuiteThatFollowsNoChangesHearsNothing(t *testing.T) {
+// If no change starts a round, Git does not identify the measured images: a tag may have moved.
+func TestCommitGetsNoStatusWithoutChangeTrigger(t *testing.T) {
 	w := newWorld(t, commit(knows("1")), nightly)
 	w.hears("the suite is applied")
 	w.hears("its night comes", after(14*time.Hour))
@@ -113,8 +113,8 @@ func TestACommitOfASuiteThatFollowsNoChangesHearsNothing(t *testing.T) {
 	w.wantHeard("1111111: success: passed: small: all objectives met; large: all objectives met")
 }
 
-// A commit with equal inputs can still change what is measured if they only name it.
-func TestWhichCommitsHearThatTheyWereMeasuredBefore(t *testing.T) {
+// With equal inputs, a commit can still change what a run measures if the inputs only name it.
+func TestCommitsMeasuredBefore(t *testing.T) {
 	const first = "1111111: success: passed: small: all objectives met; large: all objectives met"
 	asWritten := func(s *v1alpha1.BenchmarkSuiteSpec) { s.Triggers.Change.Images = v1alpha1.ImagesAsWritten }
 	byDigest := func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Default = "shop/checkout@sha256:aa" }
@@ -155,7 +155,7 @@ func TestWhichCommitsHearThatTheyWereMeasuredBefore(t *testing.T) {
 }
 
 // A round with given values says nothing about the spec's commit, which has another image.
-func TestARoundWithGivenValuesIsToldOnTheCommitThatWasGiven(t *testing.T) {
+func TestRequestedRoundIsSentToRequestedCommit(t *testing.T) {
 	w := newWorld(t, commit(knows("1")))
 	w.hears("the suite is applied")
 	w.hears("its round passes", ends(well, well))
@@ -172,8 +172,8 @@ func TestARoundWithGivenValuesIsToldOnTheCommitThatWasGiven(t *testing.T) {
 		"7777777: failure: missed: small: throughput 0.81 of anchor's, at least 0.9 wanted")
 }
 
-// A commit's newest news always shows the state of its inputs, and nothing is told twice.
-func TestACommitHearsHowItsInputsStand(t *testing.T) {
+// A commit's newest news always shows the state of its inputs, and nothing is sent twice.
+func TestCommitStatusFollowsItsInputs(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		w := newWorld(t, commit(hooked), has("shop/checkout:1"), has("shop/checkout:2"), commit(knows("0")))

@@ -96,7 +96,6 @@ func Answering(runs []v1alpha1.BenchmarkRun, token string) int32 {
 	return 0
 }
 
-// sort orders the runs by name, in which they take turns.
 func (r *round) sort() {
 	slices.SortFunc(r.runs, func(a, b roundRun) int { return strings.Compare(a.object.Name, b.object.Name) })
 }

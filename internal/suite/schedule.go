@@ -10,9 +10,7 @@ import (
 )
 
 type timetable struct {
-	// due is the newest unanswered time; zero if none.
-	due time.Time
-	// next is the next time; zero without schedules.
+	due  time.Time
 	next time.Time
 }
 
@@ -26,7 +24,7 @@ func timetableAt(schedules []v1alpha1.Schedule, from, now time.Time) (timetable,
 		}
 		next := times.Next(now)
 		if next.IsZero() {
-			return timetable{}, invalid("triggers.schedules[%d].cron %q never comes", i, s.Cron)
+			return timetable{}, invalid("triggers.schedules[%d].cron %q never matches", i, s.Cron)
 		}
 		if t.next.IsZero() || next.Before(t.next) {
 			t.next = next
@@ -48,14 +46,14 @@ func parse(i int, s v1alpha1.Schedule) (cron.Schedule, *Problem) {
 		zone = "UTC"
 	}
 	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
-		return nil, invalid("triggers.schedules[%d].timeZone %q is no time zone that is known: name one such as Europe/Berlin", i, s.TimeZone)
+		return nil, invalid("triggers.schedules[%d].timeZone %q is unknown: use a name such as Europe/Berlin", i, s.TimeZone)
 	}
 	if strings.Contains(s.Cron, "TZ=") || strings.HasPrefix(strings.TrimSpace(s.Cron), "@every") {
-		return nil, invalid("triggers.schedules[%d].cron %q: name the time zone in timeZone, and times instead of @every", i, s.Cron)
+		return nil, invalid("triggers.schedules[%d].cron %q: set the time zone in timeZone, and times instead of @every", i, s.Cron)
 	}
 	times, err := cron.ParseStandard("CRON_TZ=" + zone + " " + s.Cron)
 	if err != nil {
-		return nil, invalid("triggers.schedules[%d].cron %q is no schedule: %v", i, s.Cron, err)
+		return nil, invalid("triggers.schedules[%d].cron %q is not a schedule: %v", i, s.Cron, err)
 	}
 	return times, nil
 }

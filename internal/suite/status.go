@@ -41,7 +41,6 @@ func (d *decision) conditions() {
 	slices.SortFunc(d.Status.Conditions, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
 }
 
-// set updates a condition; its transition time changes only with its status.
 func (d *decision) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: util.Clip(message, maxCondition),
@@ -67,10 +66,9 @@ func waiting(reason, message string) standing {
 	return standing{metav1.ConditionUnknown, metav1.ConditionTrue, metav1.ConditionFalse, reason, message}
 }
 
-// stands returns the suite's state. A scheduled round changes it only when it has ended.
 func (d *decision) stands() standing {
 	if d.problem != nil && d.problem == d.in.unresolved {
-		return waiting(d.problem.Reason, "nothing starts before the images of the suite are known: "+d.problem.Message)
+		return waiting(d.problem.Reason, "no round starts until the suite's images are resolved: "+d.problem.Message)
 	}
 	if d.problem != nil {
 		return failed(d.problem.Reason, d.problem.Message)
@@ -84,13 +82,13 @@ func (d *decision) stands() standing {
 	case d.open != nil && d.open.PullRequest == "" && d.open.Inputs == d.in.hash && (d.waits == nil || !d.suspended()):
 		return waiting(v1alpha1.ReasonInProgress, fmt.Sprintf("round %d measures the inputs: %s", d.open.number, d.progress()))
 	case d.suspended():
-		s := waiting(v1alpha1.ReasonSuspended, "the inputs have not been measured, and nothing starts while spec.suspend is true")
+		s := waiting(v1alpha1.ReasonSuspended, "the inputs are not measured, and no round starts while spec.suspend is true")
 		s.reconciling = metav1.ConditionFalse
 		return s
 	case d.open != nil:
 		return waiting(v1alpha1.ReasonQueued, fmt.Sprintf("the changed inputs wait for the end of round %d: %s", d.open.number, d.progress()))
 	}
-	why := cmp.Or(d.in.unresolved, &Problem{v1alpha1.ReasonInProgress, "a round of the inputs begins"})
+	why := cmp.Or(d.in.unresolved, &Problem{v1alpha1.ReasonInProgress, "a round of the inputs is starting"})
 	return waiting(why.Reason, why.Message)
 }
 
@@ -108,7 +106,7 @@ func (d *decision) next() string {
 		return fmt.Sprintf("round %d is in progress: %s", d.open.number, d.progress())
 	}
 	if d.suspended() {
-		return "nothing starts while spec.suspend is true"
+		return "no round starts while spec.suspend is true"
 	}
 	return "the next one waits for its trigger"
 }
@@ -148,11 +146,11 @@ func (d *decision) progress() string {
 	}
 	for _, run := range d.open.runs {
 		if run.suspended() {
-			text += ", " + run.object.Name + " does not begin while its own spec.suspend is true"
+			text += ", " + run.object.Name + " does not start while its own spec.suspend is true"
 		}
 	}
 	if d.waits != nil {
-		text += ", and the rest waits: " + d.waits.Message
+		text += "; the rest wait: " + d.waits.Message
 	}
 	return text
 }
@@ -160,9 +158,9 @@ func (d *decision) progress() string {
 func known(tags int) string {
 	switch tags {
 	case 0:
-		return "all images are named by their digests"
+		return "all images have a digest"
 	case 1:
-		return "the digest behind the tag is known"
+		return "the tag is resolved to a digest"
 	}
-	return fmt.Sprintf("the digest behind each of %d tags is known", tags)
+	return fmt.Sprintf("%d tags are resolved to digests", tags)
 }

@@ -17,7 +17,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-func TestAParameterIsFilledInWhereItMayStand(t *testing.T) {
+func TestParametersAreSubstituted(t *testing.T) {
 	values := []v1alpha1.ParameterValue{{Name: "image", Value: "a:1"}, {Name: "n-2", Value: "7"}}
 	for text, want := range map[string]string{
 		"$(image)":           "a:1",
@@ -53,7 +53,7 @@ func TestAParameterIsFilledInWhereItMayStand(t *testing.T) {
 	}
 }
 
-func TestASpecThatIsNotValid(t *testing.T) {
+func TestInvalidSuiteSpecStalls(t *testing.T) {
 	schedule := func(s v1alpha1.Schedule) func(*v1alpha1.BenchmarkSuiteSpec) {
 		return func(spec *v1alpha1.BenchmarkSuiteSpec) { spec.Triggers.Schedules = []v1alpha1.Schedule{s} }
 	}
@@ -63,27 +63,27 @@ func TestASpecThatIsNotValid(t *testing.T) {
 	}{
 		"a value that breaks its pattern": {func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Pattern = "shop/[a-z]+" }, `"shop/checkout:main", which does not match`},
 		"a value of two lines":            {func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Default = "a\nb" }, "does not match"},
-		"no pattern":                      {func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Pattern = "(" }, "no regular expression"},
-		"an image without its parameter":  {func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters = nil }, "names a parameter that the suite does not have"},
-		"no cron line":                    {schedule(v1alpha1.Schedule{Cron: "3 o'clock"}), "is no schedule"},
-		"a time that never comes":         {schedule(v1alpha1.Schedule{Cron: "0 0 30 2 *"}), "never comes"},
-		"an unknown time zone":            {schedule(v1alpha1.Schedule{Cron: "@daily", TimeZone: "Europe/Bonn"}), "is no time zone"},
-		"the time zone of the operator":   {schedule(v1alpha1.Schedule{Cron: "@daily", TimeZone: "Local"}), "is no time zone"},
-		"a time zone in the cron line":    {schedule(v1alpha1.Schedule{Cron: "TZ=Asia/Tokyo 0 3 * * *"}), "name the time zone in timeZone"},
+		"no pattern":                      {func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters[0].Pattern = "(" }, "not a regular expression"},
+		"an image without its parameter":  {func(s *v1alpha1.BenchmarkSuiteSpec) { s.Parameters = nil }, "names an unknown parameter"},
+		"no cron line":                    {schedule(v1alpha1.Schedule{Cron: "3 o'clock"}), "is not a schedule"},
+		"a time that never comes":         {schedule(v1alpha1.Schedule{Cron: "0 0 30 2 *"}), "never matches"},
+		"an unknown time zone":            {schedule(v1alpha1.Schedule{Cron: "@daily", TimeZone: "Europe/Bonn"}), "is unknown"},
+		"the time zone of the operator":   {schedule(v1alpha1.Schedule{Cron: "@daily", TimeZone: "Local"}), "is unknown"},
+		"a time zone in the cron line":    {schedule(v1alpha1.Schedule{Cron: "TZ=Asia/Tokyo 0 3 * * *"}), "set the time zone in timeZone"},
 		"a webhook of another parameter": {func(s *v1alpha1.BenchmarkSuiteSpec) {
 			hooked(s)
 			s.Triggers.Webhook.Parameters[0].Name = "imgae"
-		}, "triggers.webhook.parameters[imgae] is none of the suite's parameters"},
+		}, "triggers.webhook.parameters[imgae]: the suite has no such parameter"},
 		"a webhook that does not compile": {func(s *v1alpha1.BenchmarkSuiteSpec) {
 			hooked(s)
 			s.Triggers.Webhook.Parameters[0].Value = "body.image +"
-		}, "triggers.webhook.parameters[image].value is no CEL expression"},
+		}, "triggers.webhook.parameters[image].value is not a CEL expression"},
 		"a sink that is no address": {func(s *v1alpha1.BenchmarkSuiteSpec) {
 			s.Notifications = []v1alpha1.Notification{{Name: "events", URL: "events.example"}}
 		}, "notifications[events].url must begin with http:// or https://"},
 		"a repository of a parameter that is none": {func(s *v1alpha1.BenchmarkSuiteSpec) {
 			s.Notifications = []v1alpha1.Notification{{Name: "forge", GitHub: v1alpha1.GitHubNotification{Repository: "a/b", CommitParameter: "comit"}}}
-		}, "notifications[forge].gitHub.commitParameter is comit, which is none of the suite's parameters"},
+		}, "notifications[forge].gitHub.commitParameter is comit, but the suite has no such parameter"},
 		"a template that is suspended": {func(s *v1alpha1.BenchmarkSuiteSpec) {
 			s.Runs[0].Template.Spec.Raw = append([]byte(`{"suspend": true, `), bytes.TrimPrefix(bytes.TrimSpace(s.Runs[0].Template.Spec.Raw), []byte("{"))...)
 		}, "].template: spec.suspend is true, and the runs of a suite are made when their round begins"},
@@ -258,7 +258,7 @@ func TestRoundsHaveAnAge(t *testing.T) {
 }
 
 // An invalid spec says nothing about inputs, so the judging round stays.
-func TestATypoDeletesNoRoundByWhichTheSuiteIsJudged(t *testing.T) {
+func TestTypoKeepsJudgingRound(t *testing.T) {
 	w := newWorld(t, func(w *world) { w.suite.Spec.History.MaxAgeDays = 30 })
 	w.step("the suite is applied")
 	w.step("the round misses", ends(missed, missed))
@@ -273,7 +273,7 @@ func TestATypoDeletesNoRoundByWhichTheSuiteIsJudged(t *testing.T) {
 }
 
 // The last good round stays in the cluster, so its inputs are known when they return.
-func TestTheLastGoodInputsAreKnownHoweverManyRoundsHaveFailedSince(t *testing.T) {
+func TestLastGoodInputsAreKeptAcrossFailures(t *testing.T) {
 	w := newWorld(t)
 	w.step("the suite is applied")
 	w.step("the round passes", ends(well, well))
@@ -303,7 +303,7 @@ func TestWithoutATriggerForChangesTheVerdictNamesItsSpec(t *testing.T) {
 	says("no round has a result yet: the next one waits for its trigger")
 	suspend := true
 	commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Suspend = &suspend })(w)
-	says("no round has a result yet: nothing starts while spec.suspend is true")
+	says("no round has a result yet: no round starts while spec.suspend is true")
 	commit(func(s *v1alpha1.BenchmarkSuiteSpec) { s.Suspend = nil })(w)
 	annotate(v1alpha1.AnnotationRequestedAt, "now")(w)
 	says("no round has a result yet: round 1 is in progress")
@@ -313,10 +313,10 @@ func TestWithoutATriggerForChangesTheVerdictNamesItsSpec(t *testing.T) {
 	says("round 1, of an earlier spec, since no trigger follows changes: ")
 }
 
-func TestAnImageThatNoRegistryCanHaveIsATypo(t *testing.T) {
+func TestInvalidImageReferenceStalls(t *testing.T) {
 	for image, want := range map[string]string{
-		"Shop/Checkout:main:2": `the image "Shop/Checkout:main:2" is no reference`,
-		"./server":             "the image ./server is a file of one machine: name the image as a cluster pulls it",
+		"Shop/Checkout:main:2": `the image "Shop/Checkout:main:2" is not a valid reference`,
+		"./server":             "the image ./server is a local file: use an image reference that the cluster can pull",
 	} {
 		w := newWorld(t)
 		w.suite.Spec.Runs = []v1alpha1.SuiteRun{suiteRun("r", `{"implementations": [{"name": "a", "image": "`+image+`"}]}`)}
@@ -328,7 +328,7 @@ func TestAnImageThatNoRegistryCanHaveIsATypo(t *testing.T) {
 	}
 }
 
-func TestRunsThatAreDeniedStallTheirSuiteUntilTheyAreNot(t *testing.T) {
+func TestDeniedRunsStallSuite(t *testing.T) {
 	w := newWorld(t)
 	f := w.facts()
 	f.Refused = &Problem{Reason: v1alpha1.ReasonRunDenied, Message: "exceeded quota: runs"}
@@ -365,7 +365,7 @@ func TestTheLastRoundIsTheOneThatEndedLast(t *testing.T) {
 }
 
 // An operator that dies between deleting a round's runs and writing the status leaves its end unreported.
-func TestARoundOfWhichNoRunIsLeftIsRemembered(t *testing.T) {
+func TestRoundWithoutRunsIsKept(t *testing.T) {
 	for name, tc := range map[string]struct {
 		concurrency v1alpha1.Concurrency
 		want        v1alpha1.RoundOutcome
@@ -388,7 +388,7 @@ func TestARoundOfWhichNoRunIsLeftIsRemembered(t *testing.T) {
 }
 
 // A suspended run blocks its round and the suite's next one; the status says how to resume.
-func TestARoundNamesItsRunThatIsSuspended(t *testing.T) {
+func TestRoundNamesSuspendedRun(t *testing.T) {
 	w := newWorld(t)
 	w.step("the suite is applied")
 	yes := true
@@ -400,7 +400,7 @@ func TestARoundNamesItsRunThatIsSuspended(t *testing.T) {
 			t.Errorf("Measuring says %q, want %q", m.Message, want)
 		}
 	}
-	waits := ", " + w.runs[0].Name + " does not begin while its own spec.suspend is true"
+	waits := ", " + w.runs[0].Name + " does not start while its own spec.suspend is true"
 	says("round 1 (Change): 0/2 runs have ended, " + w.runs[1].Name + " is next or measured" + waits)
 	w.now = w.now.Add(10 * time.Minute)
 	w.runs[1].Status.CompletionTime = &metav1.Time{Time: w.now}

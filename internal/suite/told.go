@@ -18,7 +18,7 @@ const (
 	lastTry = time.Minute
 )
 
-// Held returns how long news of an ended round waits for its change points; 0 if it can be told. The wait for the
+// Held returns how long news of an ended round waits for its change points; 0 if it need not wait. The wait for the
 // store counts from the first read.
 func Held(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound, now time.Time) time.Duration {
 	d := toldBy(s)
@@ -61,14 +61,14 @@ func gateOf(s *v1alpha1.BenchmarkSuite, line v1alpha1.SuiteRound) *notify.Gate {
 		return nil
 	}
 	if line.PullRequest != "" {
-		return unknown("the round is that of a pull request, and no suite is judged by one")
+		return unknown("rounds of pull requests do not judge the suite")
 	}
 	judged, ready := toldBy(s).result(), meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
 	switch {
 	case ready == nil || ready.ObservedGeneration != s.Generation:
-		return unknown("the suite's spec has changed, and how it stands now was not known when this was sent")
+		return unknown("the suite's spec changed, and its new state was unknown when this was sent")
 	case judged == nil || judged.Round != line.Round:
-		return unknown("the suite is not judged by this round")
+		return unknown("this round does not judge the suite")
 	}
 	return &notify.Gate{Ready: ready.Status, Reason: ready.Reason, Message: ready.Message}
 }

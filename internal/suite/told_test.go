@@ -14,7 +14,7 @@ import (
 
 func (w *world) told() notify.Event { return Told(w.suite, w.runs, w.suite.Status.History[0]) }
 
-func TestAnEventSaysOfItsRoundWhatTheSuiteSays(t *testing.T) {
+func TestEventMatchesSuiteStatus(t *testing.T) {
 	w := newWorld(t)
 	w.step("the suite is applied")
 	w.step("its runs end", ends(well, missed))
@@ -38,7 +38,7 @@ func TestAnEventSaysOfItsRoundWhatTheSuiteSays(t *testing.T) {
 	}
 }
 
-func TestARoundThatSaysNothingHasNoGate(t *testing.T) {
+func TestRoundWithoutVerdictHasNoGate(t *testing.T) {
 	w := newWorld(t, concurrency(v1alpha1.ConcurrencyReplace))
 	w.step("the suite is applied")
 	w.step("another spec is committed", commit(faster))
@@ -48,7 +48,7 @@ func TestARoundThatSaysNothingHasNoGate(t *testing.T) {
 }
 
 // News of an open gate waits until it is open, but not forever.
-func TestARoundIsToldWhenItsChangePointsAreKnown(t *testing.T) {
+func TestRoundIsSentWhenChangePointsAreKnown(t *testing.T) {
 	w := newWatched(t, 5)
 	w.ratio = func(round int32) float64 {
 		if round < 13 {
@@ -92,8 +92,8 @@ func TestARoundIsToldWhenItsChangePointsAreKnown(t *testing.T) {
 	}
 }
 
-func TestARoundByWhichNoSuiteIsJudgedOpensNoGate(t *testing.T) {
-	const other, changed = "the suite is not judged by this round", "the suite's spec has changed, and how it stands now was not known when this was sent"
+func TestNonJudgingRoundPassesNoGate(t *testing.T) {
+	const other, changed = "this round does not judge the suite", "the suite's spec changed, and its new state was unknown when this was sent"
 	w := newWorld(t, commit(hooked))
 	w.step("the suite is applied")
 	w.step("its runs end", ends(well, missed))
@@ -115,8 +115,8 @@ func TestARoundByWhichNoSuiteIsJudgedOpensNoGate(t *testing.T) {
 	}
 }
 
-// A round's result goes to the commit with which it began, whatever the spec says later.
-func TestARoundKeepsTheCommitThatItBeganWith(t *testing.T) {
+// A round's result goes to its first commit, whatever the spec says later.
+func TestRoundKeepsItsCommit(t *testing.T) {
 	w := newWorld(t, commit(knows("1")))
 	w.step("the suite is applied")
 	w.step("another commit comes while its round is in progress", commit(knows("2")), commit(faster))

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"os"
@@ -110,6 +111,7 @@ func ends(ways ...func(*v1alpha1.BenchmarkRun)) func(*world) {
 			}
 			w.runs[i].Status.CompletionTime = &metav1.Time{Time: w.now}
 			w.runs[i].Status.Report.URI = "s3://bench/" + lies(&w.runs[i]) + "/reports/0123456789ab/report.html"
+			w.runs[i].Status.Report.ManifestSHA256 = manifestOf(&w.runs[i])
 			way(&w.runs[i])
 		}
 	}
@@ -117,6 +119,11 @@ func ends(ways ...func(*v1alpha1.BenchmarkRun)) func(*world) {
 
 func lies(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("%s/%s-%.8s", r.Namespace, r.Name, r.UID)
+}
+
+// manifestOf is the digest of a run's manifest.
+func manifestOf(r *v1alpha1.BenchmarkRun) string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(r.UID)))
 }
 
 func endsAs(succeeded metav1.ConditionStatus, reason, message string, conclusive metav1.ConditionStatus, why string) func(*v1alpha1.BenchmarkRun) {
@@ -207,7 +214,11 @@ func against(r v1alpha1.BenchmarkRun) string {
 	for _, o := range r.Spec.Objectives {
 		switch {
 		case len(o.Against.Runs) > 0:
-			text += " against " + strings.Join(o.Against.Runs, ", ")
+			var names []string
+			for _, p := range o.Against.Runs {
+				names = append(names, fmt.Sprintf("%s/%s-%.8s", r.Namespace, p.Name, p.UID))
+			}
+			text += " against " + strings.Join(names, ", ")
 		case o.Against.LastGood > 0:
 			text += fmt.Sprintf(" against nothing, as there is no good round of %d", o.Against.LastGood)
 		}
@@ -215,7 +226,7 @@ func against(r v1alpha1.BenchmarkRun) string {
 	return text
 }
 
-// isSettled checks that a carried out decision is followed by an empty one.
+// isSettled checks that an empty decision follows a completed one.
 func (w *world) isSettled(title string) {
 	w.t.Helper()
 	again := Decide(w.facts())

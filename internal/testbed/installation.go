@@ -28,7 +28,6 @@ import (
 
 const release = "loadstone-system"
 
-// component is a part of the chart with its own account: the account's name, and its templates.
 type component struct {
 	what, account string
 	templates     []string
@@ -133,8 +132,6 @@ var rendered sync.Map
 
 var installed = []string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Lease", "Secret"}
 
-// chart returns the component's objects for a namespace. Cluster-scoped names include the namespace, so that several installations can
-// coexist.
 func (p component) chart(root, namespace string, values []string) ([]client.Object, error) {
 	key := p.account + "\n" + strings.Join(values, "\n")
 	once, _ := rendered.LoadOrStore(key, sync.OnceValues(func() ([]byte, error) { return p.template(root, values) }))
@@ -183,7 +180,6 @@ func (p component) template(root string, values []string) ([]byte, error) {
 	return out, nil
 }
 
-// rights returns the rules bound to the component's account in a namespace. They are in effect when it returns.
 func (p component) rights(ctx context.Context, c client.Client, namespace string, objects []client.Object) ([]rbacv1.PolicyRule, error) {
 	type role struct{ kind, namespace, name string }
 	rules := map[role][]rbacv1.PolicyRule{}
@@ -222,7 +218,6 @@ func (p component) rights(ctx context.Context, c client.Client, namespace string
 	return all, nil
 }
 
-// awaitRight waits until a user has a rule's right in a namespace or, if empty, in all.
 func awaitRight(ctx context.Context, c client.Client, user, namespace string, rule rbacv1.PolicyRule) error {
 	resource, sub, _ := strings.Cut(rule.Resources[0], "/")
 	attributes := &authorizationv1.ResourceAttributes{Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: sub, Namespace: namespace}

@@ -91,7 +91,6 @@ func (r *recorder) findings() []string {
 	return findings
 }
 
-// asked describes a request as in RBAC rules, such as "patch trials.loadstone.dev/status"; empty if it is not for an object.
 func asked(q *http.Request) string {
 	parts := strings.Split(strings.Trim(q.URL.Path, "/"), "/")
 	group := ""
@@ -136,7 +135,6 @@ func right(verb, group, resource string) string {
 	return verb + " " + name
 }
 
-// uses are the rights granted in a package's tests, and those used.
 type uses struct {
 	mu    sync.Mutex
 	given map[string]bool
@@ -186,6 +184,6 @@ func (u *uses) unused() []string {
 // tell prints, with -v, the chart's rights that the package's tests did not use and may be superfluous.
 func (u *uses) tell() {
 	if left := u.unused(); testing.Verbose() && len(left) > 0 {
-		fmt.Fprintf(os.Stderr, "testbed: nobody has used the chart's rights to %s\n", strings.Join(left, ", "))
+		fmt.Fprintf(os.Stderr, "testbed: no test used the chart's rights to %s\n", strings.Join(left, ", "))
 	}
 }

@@ -79,9 +79,8 @@ func BelievingStore(t *testing.T, issuer, audience string) ObjectStore {
 }
 
 type storeProgram struct {
-	name   string
-	health string
-	// command returns arguments and environment to serve a folder; certs is the certificate's folder, empty for plain HTTP.
+	name    string
+	health  string
 	command func(s ObjectStore, dir, certs string) (args, env []string)
 
 	once sync.Once

@@ -133,10 +133,13 @@ func need(t *testing.T, programs ...string) {
 // Patience bounds waits of tests, for a busy machine that is ten times slower. Only failing tests wait so long.
 const Patience = 10 * time.Minute
 
+// LookEvery is the polling interval. Each poll costs milliseconds of the shared CPUs.
+const LookEvery = 50 * time.Millisecond
+
 // Await waits until done, or fails the test; what describes it.
 func Await(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(Patience); !done(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); !done(); time.Sleep(LookEvery) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain for %s", what)
 		}

@@ -86,6 +86,8 @@ type Caveats struct {
 	StaysRefused bool
 	// Resumes: the tool resumes TLS sessions if the server allows it.
 	Resumes bool
+	// ReadsBodies: the tool compares each answer's body with that of the load, if the load has one.
+	ReadsBodies bool
 }
 
 // Needs are a run's needs in addition to the measured time.

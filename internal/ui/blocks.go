@@ -73,7 +73,6 @@ func blocksOf(r *v1alpha1.BenchmarkRun, t Trials, now time.Time) *blocks {
 	return b
 }
 
-// tell takes the current state from a run's events, as in loadstone watch.
 func (b *blocks) tell(events []progress.Event) {
 	for _, e := range events {
 		b.Disturbed = e.Troubles

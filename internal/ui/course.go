@@ -16,9 +16,8 @@ import (
 type historyBody struct {
 	Reading bool
 	Trouble string
-	// Losses are values that became worse and remain so.
-	Losses []string
-	Groups []courses
+	Losses  []string
+	Groups  []courses
 	// Notes qualify the comparison of values; Worth says how reliable change points are.
 	Notes []string
 	Worth string
@@ -33,9 +32,8 @@ type course struct {
 	ID      string
 	Chart   chart.Chart
 	Changes []string
-	// Young says that there are too few rounds to find changes, or is empty.
-	Young  string
-	Values []value
+	Young   string
+	Values  []value
 }
 
 type value struct {
@@ -69,9 +67,7 @@ func historyOf(c Course) historyBody {
 	for _, g := range h.Gaps {
 		body.Notes = append(body.Notes, fmt.Sprintf("%s, round %d: left out: %s", g.Run, g.Round, g.Reason))
 	}
-	if len(h.Series) > 0 {
-		body.Worth = fmt.Sprintf("Where nothing has changed, at most one history in %.0f shows a change point. Rounds that measured the same inputs again count, too.", 1/h.Alpha)
-	}
+	body.Worth = h.Worth()
 	return body
 }
 
@@ -100,13 +96,11 @@ func courseOf(s history.Series, id string) course {
 }
 
 const (
-	// courseHeight is a chart's height in pixels; values lie between courseTop and courseBottom.
 	courseHeight, courseTop, courseBottom = 200, 26, 164
 	// leastSpan is the minimum axis range relative to its middle, so that ordinary noise does not look like a trend.
 	leastSpan  = 0.04
 	ticksAbout = 4
-	// eachSide is the empty share of the chart before the first and after the last round.
-	eachSide = 3.0
+	eachSide   = 3.0
 )
 
 // drawn makes a series' chart: values by round, levels between changes, changes and breaks.
@@ -144,10 +138,8 @@ func drawn(s history.Series) chart.Chart {
 	return c
 }
 
-// across returns a value's position in percent of the width. Rounds are equally spaced, whenever measured.
 func across(s history.Series, i int) float64 { return apart(i, len(s.Values)) }
 
-// apart returns the position of one of several equally spaced things, in percent of the width.
 func apart(i, of int) float64 {
 	if of == 1 {
 		return 50
@@ -202,7 +194,6 @@ func lines(s history.Series, y chart.Span, breaks []int) []chart.Mark {
 	return out
 }
 
-// axis returns round values that span low to high, and their decimals.
 func axis(low, high float64) (ticks []float64, decimals int) {
 	middle := (low + high) / 2
 	if least := math.Abs(middle) * leastSpan; high-low < least {

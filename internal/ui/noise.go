@@ -40,8 +40,7 @@ type AARun struct {
 
 // AASeries are A/A runs read so far, oldest first.
 type AASeries struct {
-	Runs []AARun
-	// Reading is true while reports are being read; Err is why they cannot be.
+	Runs    []AARun
 	Reading bool
 	Err     error
 }

@@ -27,7 +27,6 @@ type Frame struct {
 	Led    []string
 	// Partial: runs of some of these namespaces cannot be read.
 	Partial bool
-	// Trouble says why the page may be out of date; empty if the cluster answers.
 	Trouble string
 	Now     time.Time
 }

@@ -114,7 +114,7 @@ func elements(t *testing.T, page []byte) []element {
 	}
 }
 
-func TestThePagesCanBeUsedWithoutEyesOrMouse(t *testing.T) {
+func TestPagesAreAccessible(t *testing.T) {
 	for name, p := range pages() {
 		t.Run(name, func(t *testing.T) {
 			ids, leads, regions, counts, level := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]int{}, 0
@@ -188,7 +188,7 @@ func TestThePagesKeepTheContentPolicy(t *testing.T) {
 	}
 }
 
-func TestTextFromOutsideIsText(t *testing.T) {
+func TestForeignTextIsEscaped(t *testing.T) {
 	hostile := `"><script>alert(1)</script>`
 	r := run("x", 1, ends("False", "Bad", hostile, hostile))
 	r.Namespace, r.Spec.Implementations[0].Image = hostile, hostile

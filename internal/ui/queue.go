@@ -27,7 +27,6 @@ type queueBody struct {
 	Beside []waiting
 }
 
-// waits are waiting runs under a table name that is unique on the page.
 type waits struct {
 	Caption string
 	Rows    []waiting
@@ -46,8 +45,7 @@ type running struct {
 }
 
 type waiting struct {
-	Run runRow
-	// Place is the place in the queue, Begins its expected start; both may be empty (unknown). Why is what it waits for.
+	Run                runRow
 	Place, Begins, Why string
 }
 
@@ -90,7 +88,7 @@ func Queue(f Frame, runs []v1alpha1.BenchmarkRun, trials map[types.UID]Trials) P
 	return Page{Frame: f, Title: "Queue", Stream: EventsPath, Data: body, section: QueuePath, body: "queue"}
 }
 
-// turn returns a run's place in the queue and expected start. Both are empty if it is not in the queue, to which the operator adds it; begins
+// turn returns a run's place in the queue and expected start. Both are empty until the operator has added it to the queue; begins
 // also if earlier runs' durations are unknown.
 func turn(order []v1alpha1.BenchmarkRun, r *v1alpha1.BenchmarkRun, now time.Time) (place, begins string) {
 	if !slices.ContainsFunc(order, func(o v1alpha1.BenchmarkRun) bool { return o.UID == r.UID }) {

@@ -19,9 +19,8 @@ type runBody struct {
 	Says  string
 	Facts []fact
 	// Blocks are nil if a run shows none, for example after its trials are deleted.
-	Blocks     *blocks
-	Conditions []condition
-	// Report is the report's path; NoReport is why there is none.
+	Blocks           *blocks
+	Conditions       []condition
 	Report, NoReport string
 }
 

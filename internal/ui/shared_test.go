@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-func TestSharedPagesSayWhatTheyShowAndToWhom(t *testing.T) {
+func TestSharedPagesStateTheirAudience(t *testing.T) {
 	ended := run("quick", 60, succeeds)
 	for name, tc := range map[string]struct {
 		led  []string
@@ -34,7 +34,7 @@ func TestSharedPagesSayWhatTheyShowAndToWhom(t *testing.T) {
 	}
 }
 
-func TestAQueueOfWhichAPartIsKnownHasNoPlaces(t *testing.T) {
+func TestPartialQueueHasNoPlaces(t *testing.T) {
 	now, next := run("now", 20, measures("3m20s")), run("next", 10, queued("7m0s"))
 	f := frame()
 	f.Shared, f.Led = true, []string{"bench", "gone"}

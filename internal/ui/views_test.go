@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/suite/history"
 )
 
-func TestHowARunStands(t *testing.T) {
+func TestRunState(t *testing.T) {
 	waits := func(r *v1alpha1.BenchmarkRun) { at := ago(time.Minute); r.Status.WaitingSince = &at }
 	leaves := func(r *v1alpha1.BenchmarkRun) { at := ago(time.Minute); r.DeletionTimestamp = &at }
 	gated := func(r *v1alpha1.BenchmarkRun) { r.Spec.Objectives = []v1alpha1.Objective{{}} }
@@ -39,7 +39,7 @@ func TestHowARunStands(t *testing.T) {
 	}
 }
 
-func TestHowARoundStands(t *testing.T) {
+func TestRoundState(t *testing.T) {
 	for outcome, want := range map[v1alpha1.RoundOutcome]string{
 		v1alpha1.RoundPassed: toneGood, v1alpha1.RoundMissed: toneBad, v1alpha1.RoundFailed: toneBad, v1alpha1.RoundInconclusive: toneCare,
 		v1alpha1.RoundReplaced: tonePlain, v1alpha1.RoundIncomplete: tonePlain,
@@ -61,7 +61,7 @@ func TestBlocksAsTheyEnd(t *testing.T) {
 				{"go", standing{"measured", "", toneGood}}, {"epoll", standing{"failed", "the pod of the server was lost", toneBad}},
 			}},
 			{Name: "block 2 of 3", Trials: []trial{
-				{"go", standing{"measuring", "attempt 2, after: the pod of the server was lost", toneLive}}, {"epoll", standing{"to come", "", tonePlain}},
+				{"epoll", standing{"to come", "", tonePlain}}, {"go", standing{"measuring", "attempt 2, after: the pod of the server was lost", toneLive}},
 			}},
 		},
 	}
@@ -131,7 +131,7 @@ func TestPlacesInTheQueue(t *testing.T) {
 
 // Places in a run's status come from the operator, which sees all. If a policy refuses a run's finalizer, the run is not queued, blocks no
 // other run, and has no place.
-func TestARunThatCannotBeTakenIntoTheQueueIsInNobodysWay(t *testing.T) {
+func TestRunWithoutFinalizerIsShownOutsideQueue(t *testing.T) {
 	refused := run("refused", 9, func(r *v1alpha1.BenchmarkRun) { r.Finalizers = nil })
 	body := Queue(frame(), []v1alpha1.BenchmarkRun{refused, run("mine", 5, queued("1m0s")), run("now", 3, measures("3m20s"))}, nil).Data.(queueBody)
 	var got []string
@@ -143,7 +143,7 @@ func TestARunThatCannotBeTakenIntoTheQueueIsInNobodysWay(t *testing.T) {
 	}
 }
 
-func TestNobodyWhoSeesOneNamespaceReckonsAPlace(t *testing.T) {
+func TestUserOfOneNamespaceSeesNoPlaces(t *testing.T) {
 	f := frame()
 	f.Namespace = "bench"
 	for _, w := range Queue(f, []v1alpha1.BenchmarkRun{run("now", 20, measures("1m")), run("next", 10, queued("1m"))}, nil).Data.(queueBody).Waiting {
@@ -154,7 +154,7 @@ func TestNobodyWhoSeesOneNamespaceReckonsAPlace(t *testing.T) {
 }
 
 // A run in an invisible namespace may be measuring.
-func TestNobodyWhoSeesOneNamespaceCallsTheQueueEmpty(t *testing.T) {
+func TestUserOfOneNamespaceSeesNoEmptyQueue(t *testing.T) {
 	for namespace, want := range map[string]string{"": "The queue is empty", "bench": "No run of namespace bench measures or waits"} {
 		f := frame()
 		f.Namespace = namespace
@@ -266,7 +266,7 @@ func TestAHistoryOfOneRoundIsDrawn(t *testing.T) {
 	}
 }
 
-func TestAAShowsWhichIntervalsLeaveOutNoDifference(t *testing.T) {
+func TestAAShowsIntervalsWithoutZero(t *testing.T) {
 	other := aaRunsOf(2, "bench-2, AMD EPYC")
 	other[0].Fingerprint, other[0].Started = "fedcba9876543210", noon
 	body := Noise(frame(), AASeries{Runs: append(aaRunsOf(5, "bench-1, AMD EPYC"), other[0])}).Data.(noiseBody)
@@ -295,7 +295,7 @@ func TestAAShowsWhichIntervalsLeaveOutNoDifference(t *testing.T) {
 	}
 }
 
-func TestTheNewestRunsThatAskForTheSameServerTwice(t *testing.T) {
+func TestNewestAARuns(t *testing.T) {
 	twice := func(r *v1alpha1.BenchmarkRun) { r.Spec.Implementations[1].Image = r.Spec.Implementations[0].Image }
 	all := []v1alpha1.BenchmarkRun{run("other", 1, succeeds), run("measuring", 1, measures("1m"), twice)}
 	for i := range mostAA + 3 {

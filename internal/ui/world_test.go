@@ -163,7 +163,7 @@ func historyOfRounds(rounds, worse int) history.History {
 		}
 		all = append(all, history.Report{Round: int32(round), Run: "small", Table: table}.Values())
 	}
-	return history.Of("checkout", all, []history.Gap{{Round: int32(rounds + 1), Run: "small", Reason: "it ended without a report"}})
+	return history.Of("checkout", 0.03, all, []history.Gap{{Round: int32(rounds + 1), Run: "small", Reason: "it ended without a report"}})
 }
 
 // aaRunsOf are A/A runs on a machine; the last one shows noise as a difference, and one has no noise data.
@@ -184,7 +184,7 @@ func aaRunsOf(n int, machine string) []AARun {
 	}
 	out[0].Bounded, out[0].Values = 1, out[0].Values[1:]
 	shared := AARun{Namespace: "bench", Name: "shared"}
-	shared.Nothing = "7 of its cells ran on CPUs that were not theirs alone, whose noise is not that of pinned runs"
+	shared.Nothing = "7 of its cells ran on shared CPUs, whose noise differs from that of pinned runs"
 	return append(out, shared)
 }
 

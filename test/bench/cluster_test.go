@@ -153,7 +153,7 @@ func (m onCluster) perform(run *v1alpha1.BenchmarkRun, meanwhile func(plan.Plan)
 	if !meta.IsStatusConditionTrue(run.Status.Conditions, v1alpha1.ConditionSucceeded) {
 		m.Fatalf("%s has not succeeded: %+v", run.Name, run.Status.Conditions)
 	}
-	p.data, err = m.store.Load(m.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID)}))
+	p.data, err = m.store.Load(m.Context(), artifact.RunPrefix(run.Spec.Artifacts.Prefix, record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID)}), "")
 	m.must(err)
 	p.table, err = analysis.Analyse(p.data)
 	m.must(err)

@@ -48,7 +48,7 @@ func (m measurement) lead(text string) record.RunData {
 	}
 	f, err := artifact.OpenFolder(folder)
 	m.must(err)
-	data, err := f.Load(m.Context(), "results")
+	data, err := f.Load(m.Context(), "results", "")
 	m.must(err)
 	return data
 }

@@ -32,9 +32,8 @@ const (
 	betweenStored = 17 * time.Minute
 )
 
-// BenchmarkClusterStored measures the cost of ended runs: the operator's memory, its CPU time after a restart, and the delay of a new run's first
-// request. The runs are only objects, as an operator leaves them after continuous measuring. Trials and workflows exist until they expire
-// (facts.TTL).
+// BenchmarkClusterStored measures the cost of ended runs: the operator's memory, its CPU time after a restart, and the
+// delay of a new run's first request.
 func BenchmarkClusterStored(b *testing.B) {
 	m, runs := beginOnCluster(b), sized(1000, 10)
 	m.unstore() // What an interrupted benchmark has left.

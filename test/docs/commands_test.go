@@ -41,7 +41,7 @@ var ends = map[string]end{
 	"bin/loadstone calibrate --cluster":                                   {0, "noise floor (A/A of "},
 
 	"bin/loadstone calibrate --cluster --image registry.example/server:1 --port 80 -- /server --listen=:80": {0, "noise floor (A/A of "},
-	"bin/loadstone compare loadstone-results/local-20260301-120000 loadstone-results/local-20260302-120000": {0, "no change shown"},
+	"bin/loadstone compare loadstone-results/local-20260301-120000 loadstone-results/local-20260302-120000": {0, "fewer than three earlier runs"},
 	"bin/loadstone compare monday tuesday wednesday thursday --anchor reference":                            {0, "21 and 7"},
 	"bin/loadstone report quick --again --out reports":                                                      {0, "reports/default/quick/report.html"},
 	"bin/loadstone watch quick --namespace bench --open":                                                    {0, "reports/bench/quick/report.html"},
@@ -66,6 +66,8 @@ var ends = map[string]end{
 	"bin/loadstone ui --context kind-bench --port 8017":                                                     {0, "shows Loadstone at "},
 	"bin/loadstone watch quick":                                                                             {0, "report: "},
 	// One block gives no verdict.
+	"bin/loadstone vs './server-1.4 --port={port}' './server-1.5 --port={port}'": {inconclusive, "report: "},
+	"bin/loadstone vs --time 'md5sum bin/loadstone' 'sha256sum bin/loadstone'":   {inconclusive, "report: "},
 	"bin/loadstone run mine.yaml":                                              {inconclusive, "report: "},
 	"bin/loadstone run run.yaml":                                               {inconclusive, "report: "},
 	"bin/loadstone run gate.yaml":                                              {inconclusive, "report: "},
@@ -136,7 +138,7 @@ var asPlugin = []string{"kubectl loadstone list", "kubectl loadstone run quick.y
 
 // measuresHere are commands that measure on this machine; makesRuns are those that create runs on the cluster.
 var (
-	measuresHere = regexp.MustCompile(`^bin/loadstone run (\S+\.yaml)$|^wrk `)
+	measuresHere = regexp.MustCompile(`^bin/loadstone run (\S+\.yaml)$|^bin/loadstone vs |^wrk `)
 	makesRuns    = regexp.MustCompile(`^bin/loadstone (calibrate --cluster|run .* --(cluster|context))|^kubectl (apply|loadstone run) `)
 )
 
@@ -218,7 +220,7 @@ func (r *reader) follow(t *testing.T, line string, whole bool) {
 	case strings.HasPrefix(words[0], "hack/") && away:
 		r.run(t, root, "default", line, "test -x "+words[0]+" && bash -n "+words[0])
 	case words[0] == "go" && away:
-		r.run(t, root, "default", line, "go vet "+words[2])
+		r.run(t, root, "default", line, "go list "+words[2]) // make lint compiles it with its tests.
 	case away:
 	case strings.Contains(line, "bin/loadstone ") && !whole && !complete(t, line):
 		// A sentence names the command.
@@ -228,6 +230,8 @@ func (r *reader) follow(t *testing.T, line string, whole bool) {
 		r.run(t, root, "default", line, line+" --dry-run=server") // The others need it.
 	case makesRuns.MatchString(line):
 		r.run(t, r.desk(t, line), r.namespace(t), line, line)
+	case strings.HasPrefix(line, "bin/loadstone vs "):
+		r.compare(t, line)
 	case strings.HasPrefix(line, "wrk "):
 		r.run(t, r.desk(t, line), "default", line, strings.NewReplacer("-d10s", "-d1s", "127.0.0.1:8080", answering(t)).Replace(line))
 	case strings.HasPrefix(line, "bin/loadstone ui"):
@@ -247,6 +251,15 @@ var (
 		"make help", "grep Cpus_allowed_list /proc/self/status", "rm -rf ~/.cache/loadstone loadstone-results reports bin", "go clean -cache -modcache",
 	}
 )
+
+// compare saves the run of loadstone vs, and measures one block of it. TestVsTimesCommands of internal/cli measures without saving.
+func (r *reader) compare(t *testing.T, line string) {
+	t.Helper()
+	folder, file := r.desk(t, line), "vs.yaml"
+	r.run(t, folder, "default", "", line+" --save "+file)
+	shorten(t, filepath.Join(folder, file))
+	r.run(t, folder, "default", line, "bin/loadstone run "+file)
+}
 
 // untilServed ends a serving command after it prints its address. The port of the page may be in use.
 func untilServed(line string) string {

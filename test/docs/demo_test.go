@@ -14,9 +14,10 @@ import (
 // inconclusive is the exit code of a run without a verdict.
 const inconclusive = 4
 
-// TestTheDemoEndsInAReport runs make demo. If other programs disturb it, it may end without a verdict and say so. It is not parallel, because
-// commands of the pages use the same ports.
+// TestTheDemoEndsInAReport runs make demo. If other programs disturb it, it may end without a verdict and say so. Its ports are fixed, and
+// no other test uses them.
 func TestTheDemoEndsInAReport(t *testing.T) {
+	t.Parallel()
 	testbed.Programs(t, "go", "wrk")
 	results := filepath.Join(t.TempDir(), "results")
 	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)

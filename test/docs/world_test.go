@@ -279,7 +279,7 @@ func (w *world) play(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(250 * time.Millisecond): // Three lists cost milliseconds of the CPUs.
 		}
 	}
 }
@@ -317,7 +317,7 @@ func (w *world) report(ctx context.Context, r *v1alpha1.BenchmarkRun) (publish.R
 		if err := artifacttest.Keep(ctx, w.store, prefix, d); err != nil && !errors.Is(err, artifact.ErrExists) {
 			return publish.Reported{}, err
 		}
-		return publish.Report(ctx, w.store, prefix, string(r.UID))
+		return publish.Report(ctx, w.store, prefix, "")
 	}
 	table, err := publish.Analyse(d)
 	if err != nil {
@@ -352,6 +352,9 @@ func records(r *v1alpha1.BenchmarkRun) record.RunData {
 		if reflect.DeepEqual(own[0], own[1]) {
 			d.Manifest.Plan.Implementations[1].Image = d.Manifest.Plan.Implementations[0].Image
 		}
+	}
+	if len(o.Servers) > 1 && round > 0 {
+		recordtest.NewImage(d, o.Servers[1].Name, round)
 	}
 	d.Manifest.Run.Namespace, d.Manifest.Run.Name, d.Manifest.Run.UID = r.Namespace, r.Name, string(r.UID)
 	for i := range d.Trials {

@@ -187,7 +187,7 @@ func describeTrials(t *testing.T, run *v1alpha1.BenchmarkRun) string {
 // load reads a run from the object store and checks every digest.
 func load(t *testing.T, run *v1alpha1.BenchmarkRun) record.RunData {
 	t.Helper()
-	data, err := publish.Read(t.Context(), loadstone.Store, prefix(run))
+	data, err := publish.Read(t.Context(), loadstone.Store, prefix(run), "")
 	if err != nil {
 		t.Fatal(err)
 	}

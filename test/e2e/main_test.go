@@ -46,8 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// beside runs the tests in a separate namespace, while a user's finished run with the name of a test's run exists. Then it checks that this run is
-// unchanged.
+// beside runs the tests in a separate namespace, with a user's finished run of the same name as a test's. It then checks that this run is unchanged.
 func beside(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), setup)
 	defer cancel()

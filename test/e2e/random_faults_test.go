@@ -238,7 +238,7 @@ func (s *storm) judge(run *v1alpha1.BenchmarkRun) {
 
 // read reads a run with the digest of each object, and asks the oracles.
 func (s *storm) read(run *v1alpha1.BenchmarkRun, reason string, stored int) {
-	data, err := publish.Read(s.t.Context(), loadstone.Store, prefix(run))
+	data, err := publish.Read(s.t.Context(), loadstone.Store, prefix(run), "")
 	if err != nil || run.Status.StartTime == nil {
 		s.t.Errorf("%s has ended with %s, and cannot be read back: %v", run.Name, reason, err)
 		return

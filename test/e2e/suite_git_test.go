@@ -52,8 +52,7 @@ const (
 	tries = 3
 )
 
-// A team's suite is in Git. Flux applies each commit, and the operator measures the changes. The suite, the commit and its pull request show the
-// result. The cluster is real, and one server has a planted cost.
+// Flux applies each commit of a suite, and the operator measures the changes. One server has a planted cost.
 func TestACommitIsMeasuredAndItsPullRequestIsTold(t *testing.T) {
 	w := newFromGit(t)
 	for _, step := range []struct {
@@ -129,6 +128,7 @@ func trust(t *testing.T, p private) {
 	text := `
 webhook: {enabled: true}
 ui: {enabled: true}
+outbound: {allow: ["` + p.address + `"]}
 operator:
   extraEnv: [{name: SSL_CERT_FILE, value: /etc/authorities/ca.crt}]
   extraVolumes: [{name: authorities, configMap: {name: ` + authorities + `}}]

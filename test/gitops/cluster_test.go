@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,7 +95,7 @@ func (w *cluster) operator(config *rest.Config, scheme *kruntime.Scheme) {
 	})
 	w.Must(err)
 	r := &suites.Reconciler{
-		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorder("loadstone"), Registry: suites.AskRegistry, Now: time.Now,
+		Client: m.GetClient(), Live: m.GetAPIReader(), Recorder: m.GetEventRecorder("loadstone"), Registry: suites.Registries(http.DefaultTransport), Now: time.Now,
 	}
 	w.Must(r.SetupWithManager(m))
 	testbed.Beside(w.T, m.Start)

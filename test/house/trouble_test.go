@@ -12,13 +12,13 @@ import (
 )
 
 var (
-	testName    = regexp.MustCompile("`(?:([a-z0-9]+)[.])?(Test[A-Za-z0-9]+)`")
-	testOfCode  = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
-	tableOfPage = regexp.MustCompile(`(?s)<!-- (faults|deeds): begin -->(.*?)<!-- (?:faults|deeds): end -->`)
+	testName    = regexp.MustCompile("`(?:([a-z0-9]+)[.])?((?:Test|Fuzz)[A-Za-z0-9]+)`")
+	testOfCode  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Za-z0-9]+)\(`)
+	tableOfPage = regexp.MustCompile(`(?s)<!-- (faults|deeds|sandbox|threats): begin -->(.*?)<!-- (?:faults|deeds|sandbox|threats): end -->`)
 )
 
 // faults is the number of rows in docs/explanation/failures.md.
-const faults = 42
+const faults = 50
 
 // testsOf maps test names to their folders.
 func testsOf(t *testing.T, root string) map[string][]string {
@@ -40,7 +40,7 @@ func testsOf(t *testing.T, root string) map[string][]string {
 	return there
 }
 
-// unnamed explains what is wrong with a test name on a page; empty if exactly one test has it.
+// unnamed explains why a test name on a page is wrong; empty if exactly one test has it.
 func unnamed(there map[string][]string, folder, name string) string {
 	switch in := there[name]; {
 	case len(in) == 0, folder != "" && !slices.Contains(in, folder):
@@ -63,22 +63,41 @@ func TestDetectsUnknownAndAmbiguousTestNames(t *testing.T) {
 	}
 }
 
-func TestThePageOfFaultsNamesTestsThatExist(t *testing.T) {
+// tablesOf returns the tables of a page by name. It is an error if the page names a test that is not there.
+func tablesOf(t *testing.T, page string) map[string]string {
+	t.Helper()
 	root := filepath.Join("..", "..")
 	there := testsOf(t, root)
-	page, err := os.ReadFile(filepath.Join(root, "docs", "explanation", "failures.md"))
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range testName.FindAllStringSubmatch(string(page), -1) {
+	for _, name := range testName.FindAllStringSubmatch(string(text), -1) {
 		if wrong := unnamed(there, name[1], name[2]); wrong != "" {
-			t.Errorf("docs/explanation/failures.md names %s, and %s", name[0], wrong)
+			t.Errorf("%s names %s, and %s", page, name[0], wrong)
 		}
 	}
 	tables := map[string]string{}
-	for _, found := range tableOfPage.FindAllStringSubmatch(string(page), -1) {
+	for _, found := range tableOfPage.FindAllStringSubmatch(string(text), -1) {
 		tables[found[1]] = found[2]
 	}
+	return tables
+}
+
+func TestSandboxPageNamesATestInEachRow(t *testing.T) {
+	rows := rowsOf(tablesOf(t, "docs/explanation/sandbox.md")["sandbox"])
+	if len(rows) == 0 {
+		t.Error("the table is empty")
+	}
+	for _, row := range rows {
+		if !testName.MatchString(row) {
+			t.Errorf("this row has no test: %s", row)
+		}
+	}
+}
+
+func TestThePageOfFaultsNamesTestsThatExist(t *testing.T) {
+	tables := tablesOf(t, "docs/explanation/failures.md")
 	if rows := len(rowsOf(tables["faults"])); rows != faults {
 		t.Errorf("the table has %d faults, want %d", rows, faults)
 	}
@@ -86,10 +105,24 @@ func TestThePageOfFaultsNamesTestsThatExist(t *testing.T) {
 		t.Error("the table of what somebody does is empty")
 	}
 	for _, table := range tables {
-		for _, row := range rowsOf(table) {
-			if !testName.MatchString(row) && !strings.Contains(row, "not tested") {
-				t.Errorf("this has neither a test nor says that it is not tested: %s", row)
-			}
+		wantTests(t, rowsOf(table))
+	}
+}
+
+func TestThreatModelNamesTests(t *testing.T) {
+	rows := rowsOf(tablesOf(t, "docs/explanation/threat-model.md")["threats"])
+	if len(rows) == 0 {
+		t.Error("the table of threats is empty")
+	}
+	wantTests(t, rows)
+}
+
+// wantTests expects a test in each row, or the words that there is none.
+func wantTests(t *testing.T, rows []string) {
+	t.Helper()
+	for _, row := range rows {
+		if !testName.MatchString(row) && !strings.Contains(row, "not tested") {
+			t.Errorf("this has neither a test nor says that it is not tested: %s", row)
 		}
 	}
 }

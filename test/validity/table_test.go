@@ -62,7 +62,7 @@ var faults = []fault{
 	},
 	{name: "slower after a while", flags: []string{"--slow-after=300ms", "--slow-by=100us"}, record: "`series`"},
 	{name: "memory that grows", flags: []string{"--leak=512"}, record: "`rssStartBytes`, `rssMiddleBytes` and `rssBytes`"},
-	{name: "more CPU time", flags: []string{"--spin=20000"}, record: "`cpuNanos` by requests: it is what is compared, and no fault"},
+	{name: "more CPU time", flags: []string{"--spin=20000"}, record: "`cpuNanos` by requests: a compared value, no fault"},
 	{name: "another answer than expected", flags: []string{"--answer=goodbye"}, record: "the check before the trial, which then does not run"},
 	{name: "a server that exits", flags: []string{"--exit-after=300ms"}, record: "the container's exit"},
 }

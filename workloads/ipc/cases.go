@@ -40,8 +40,6 @@ func benchmarks() []benchmark {
 		{"go-stream", own, "stream", sweep, transfer{kind: stream}.do},
 		{"go-fds", own, "fds", nil, transfer{kind: packet, fds: true}.do},
 		{"go-cred", own, "cred", nil, transfer{kind: packet, cred: true}.do},
-		{"go-named", own, "named", nil, transfer{kind: packet, named: true}.do},
-		{"go-connect", own, "connect", nil, connections{}.do},
 		{"go-roundtrip", own, "roundtrip", nil, roundTrip{}.do},
 		{"go-processes", own, "processes", sweep, process{}.do},
 		{"go-roundtrip-processes", own, "roundtrip-processes", nil, process{echo: true}.do},

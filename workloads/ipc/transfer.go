@@ -20,14 +20,6 @@ type transfer struct {
 	pooled  bool // each receive by a goroutine that waits for the next one
 	fds     bool // a descriptor with each message
 	cred    bool // credentials with each message
-	named   bool // between ends connected by name
-}
-
-func (t transfer) ends() (from, to endpoint, err error) {
-	if t.named {
-		return pairOf(namedPair(t.kind))
-	}
-	return pair(t.kind, t.polled)
 }
 
 func pair(kind socket.Kind, polled bool) (a, b endpoint, err error) {
@@ -40,7 +32,7 @@ func pair(kind socket.Kind, polled bool) (a, b endpoint, err error) {
 func pairOf[E endpoint](a, b E, err error) (endpoint, endpoint, error) { return a, b, err }
 
 func (t transfer) do(r *run) (sent uint64, err error) {
-	from, to, err := t.ends()
+	from, to, err := pair(t.kind, t.polled)
 	if err != nil {
 		return 0, err
 	}

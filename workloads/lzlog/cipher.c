@@ -153,8 +153,3 @@ bool lz_cipher_end(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint
     return true;
 }
 
-bool lz_key_derive(const char *passphrase, const uint8_t salt[LZ_SALT], uint32_t iterations, uint8_t key[LZLOG_KEY_SIZE])
-{
-    OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
-    return PKCS5_PBKDF2_HMAC(passphrase, -1, salt, LZ_SALT, (int)iterations, EVP_sha256(), LZLOG_KEY_SIZE, key) == 1;
-}

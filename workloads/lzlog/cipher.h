@@ -34,12 +34,4 @@ bool lz_cipher_key_check(struct lz_cipher *cipher, const struct lz_identity *ide
 /* lz_cipher_end makes the tag of the place where a file's records end: a reader tells by it that none was cut off. */
 bool lz_cipher_end(struct lz_cipher *cipher, const uint8_t nonce[LZ_NONCE], uint64_t place, struct lz_end *end);
 
-/* lz_key_derive makes a key of a passphrase. It takes a fraction of a second, on purpose. */
-bool lz_key_derive(const char *passphrase, const uint8_t salt[LZ_SALT], uint32_t iterations, uint8_t key[LZLOG_KEY_SIZE]);
-
-#ifndef LZ_ITERATIONS
-#define LZ_ITERATIONS 600000 /* the tests with sanitizers have fewer */
-#endif
-enum { LZ_ITERATIONS_MAX = 10 * 1000 * 1000 };
-
 #endif

@@ -22,20 +22,9 @@ enum { WRITABLE_SECONDS = 5 };
 
 static const char next_name[] = "next.tmp";
 
-void lz_name(char name[LZ_PLAIN], uint64_t number)
+void lz_name(char name[LZ_NAME], uint64_t number)
 {
-    snprintf(name, LZ_PLAIN, "%012llu.lzlog", (unsigned long long)(number % UINT64_C(1000000000000)));
-}
-
-void lz_name_day(char name[LZ_NAME], uint64_t number, uint64_t seconds)
-{
-    struct tm day;
-    time_t time = (time_t)seconds;
-    lz_name(name, number);
-    if (gmtime_r(&time, &day) != NULL && strftime(name, LZ_NAME, "%Y-%m-%d-", &day) == LZ_DAY)
-        lz_name(name + LZ_DAY, number);
-    else
-        lz_name(name, number); /* a day of another age */
+    snprintf(name, LZ_NAME, "%012llu.lzlog", (unsigned long long)number);
 }
 
 void lz_take_identity(struct lz_file *file, const struct lz_identity *identity)
@@ -62,8 +51,6 @@ static bool describe(const struct lzlog *log, uint64_t number, struct lz_header 
     }
     if (log->encrypted) {
         id->flags = LZ_ENCRYPTED;
-        id->iterations = log->iterations;
-        memcpy(id->salt, log->salt, LZ_SALT);
         struct lz_cipher *cipher = lz_cipher_new(log->key);
         bool checked = cipher != NULL && lz_cipher_key_check(cipher, id, id->key_check);
         lz_cipher_free(cipher);
@@ -176,9 +163,28 @@ static bool map(struct lz_file *file, int fd, uint64_t capacity, char why[LZLOG_
         lz_say(why, "a log file cannot be mapped: %s", strerror(errno));
         return false;
     }
-    if (file->head == NULL) /* else it is where it was, and a flush may be reading that */
-        file->head = base;
+    if (file->head != NULL) { /* it is where it was, and a flush may be reading that */
+        atomic_store(&file->mapping.cut, false);
+        return true;
+    }
+    int failed = lz_watch(&file->mapping, base, capacity);
+    if (failed != 0) {
+        munmap(base, capacity);
+        lz_say(why, "a log file cannot be watched: %s", strerror(failed));
+        return false;
+    }
+    file->head = base;
     return true;
+}
+
+/* take_name gives the next file its name. Another file that has the name keeps it. */
+static bool take_name(const struct lzlog *log, const char *name)
+{
+    int dir = log->folder.fd;
+    if (renameat2(dir, next_name, dir, name, RENAME_NOREPLACE) == 0)
+        return true;
+    /* EINVAL: the file system cannot do that; lz_store_next has looked, and the folder is locked. */
+    return errno == EINVAL && renameat(dir, next_name, dir, name) == 0;
 }
 
 /* install makes the nameless file of fd ready to be activated, and then gives it its name. */
@@ -188,24 +194,21 @@ static bool install(struct lzlog *log, struct lz_file *file, int fd, uint64_t nu
      * To look at all pages costs as much as a quarter of the writes that fill them. Where they were writable a moment ago they still are,
      * but for some that the kernel has written since, which it does half a minute after they changed.
      */
-    bool writable = file->fd == fd && seconds_now() - file->prefaulted < WRITABLE_SECONDS;
+    bool mapped = file->fd == fd && !lz_cut(&file->mapping), writable = mapped && seconds_now() - file->prefaulted < WRITABLE_SECONDS;
     struct lz_header header;
     char name[LZ_NAME];
     lz_name(name, number);
     if (!describe(log, number, &header, why) || !give_room(fd, log->capacity, why) || (fresh && !fill(fd, log->capacity, why)) ||
         !write_header(fd, &header, why))
         return false;
-    if (file->fd != fd && !map(file, fd, log->capacity, why))
+    if (!mapped && !map(file, fd, log->capacity, why))
         return false;
     if (!writable && !prefault(file, log->capacity, why))
         return false;
-    if (renameat(log->dir, next_name, log->dir, name) != 0) {
+    if (!take_name(log, name)) {
         lz_say(why, "%s cannot get its name: %s", name, strerror(errno));
         return false;
     }
-    pthread_mutex_lock(&log->lock);
-    file->lost = 0; /* a flush of the file before it may have failed when that had left the place, compressed */
-    pthread_mutex_unlock(&log->lock);
     file->fd = fd;
     lz_take_identity(file, &header.identity);
     return true;
@@ -213,14 +216,14 @@ static bool install(struct lzlog *log, struct lz_file *file, int fd, uint64_t nu
 
 static void forget(struct lzlog *log, struct lz_file *file, int fd)
 {
-    unlinkat(log->dir, next_name, 0);
+    unlinkat(log->folder.fd, next_name, 0);
     close(fd);
     file->fd = -1;
 }
 
 bool lz_file_fresh(struct lzlog *log, struct lz_file *file, uint64_t number, char why[LZLOG_WHY_SIZE])
 {
-    int fd = openat(log->dir, next_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+    int fd = openat(log->folder.fd, next_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
     if (fd < 0) {
         lz_say(why, "a new log file cannot be made: %s", strerror(errno));
         return false;
@@ -291,7 +294,7 @@ void lz_file_note_time(struct lz_file *file)
 void lz_file_trim(struct lzlog *log, struct lz_file *file)
 {
     uint64_t end = lz_seal_end(file->seed, atomic_load_explicit(&file->head->seal, memory_order_acquire));
-    if (end < LZ_DATA || end > log->capacity || flock(file->fd, LOCK_EX | LOCK_NB) != 0)
+    if (lz_cut(&file->mapping) || end < LZ_DATA || end > log->capacity || flock(file->fd, LOCK_EX | LOCK_NB) != 0)
         return;
     bool cut = ftruncate(file->fd, (off_t)end) == 0;
     (void)cut; /* else only room is lost */

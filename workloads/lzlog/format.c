@@ -29,17 +29,15 @@ void lz_identity_finish(struct lz_identity *identity)
 
 const char *lz_identity_fault(const struct lz_identity *identity)
 {
-    static const uint8_t zero[sizeof(identity->zero)];
+    static const uint8_t zero[sizeof(identity->zero1)];
     if (memcmp(identity->magic, magic, sizeof(magic)) != 0)
         return "it does not begin as a log file does";
     if (identity->crc != identity_crc(identity))
         return "its header is damaged";
-    if (identity->version == 0 || identity->version > LZ_VERSION || (identity->flags & ~(uint32_t)LZ_ENCRYPTED) != 0)
-        return "it is of a later version";
-    if (identity->version < LZ_TAGS && identity->flags != 0)
-        return "it is encrypted as an earlier version did, without tags, which is not read any more";
+    if (identity->version != LZ_VERSION || (identity->flags & ~(uint32_t)LZ_ENCRYPTED) != 0)
+        return "it is of another version";
     if (identity->capacity < LZLOG_FILE_MIN || identity->capacity > LZLOG_FILE_MAX || identity->capacity % LZ_PAGE != 0 ||
-        memcmp(identity->zero, zero, sizeof(zero)) != 0)
+        memcmp(identity->zero, zero, sizeof(identity->zero)) != 0 || memcmp(identity->zero1, zero, sizeof(zero)) != 0)
         return "its header makes no sense";
     return NULL;
 }

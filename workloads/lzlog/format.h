@@ -5,8 +5,7 @@
  *
  * Mark and check depend on the file's seed and the record's place, so that what an earlier life of a recycled file left behind is
  * never taken for a record. The check of a committed record also holds the checksum (crc32c.h) of its payload and padding as they lie in the
- * file, that is, encrypted if the file is. Encrypted payloads end with their tag (tag.h), which the size includes, since LZ_TAGS; what
- * tells where the records of an encrypted file end has one since LZ_ENDS.
+ * file, that is, encrypted if the file is. Encrypted payloads end with their tag (tag.h), which the size includes.
  */
 #ifndef LZ_FORMAT_H
 #define LZ_FORMAT_H
@@ -25,11 +24,8 @@ enum {
     LZ_DATA = LZ_PAGE, /* where the first record is */
     LZ_WORD = 8,
     LZ_NONCE = 12,
-    LZ_SALT = 16,
     LZ_BOOT = 16,
-    LZ_TAGS = 2, /* versions */
-    LZ_ENDS = 3,
-    LZ_VERSION = LZ_ENDS,
+    LZ_VERSION = 3,
     LZ_ENCRYPTED = 1 /* flag */
 };
 
@@ -47,10 +43,9 @@ struct lz_identity {
     uint64_t seed;     /* random: what tells this file's records from others' */
     uint64_t created;  /* ns since 1970 */
     uint8_t nonce[LZ_NONCE];
-    uint32_t iterations; /* of PBKDF2; 0: the key was given */
-    uint8_t salt[LZ_SALT];
+    uint8_t zero[20];
     uint8_t key_check[LZ_TAG]; /* of an encrypted file: the tag of what is before */
-    uint8_t zero[36];
+    uint8_t zero1[36];
     uint32_t crc; /* of the bytes before */
 };
 

@@ -10,13 +10,15 @@
 #include "crc32c.h"
 #include "format.h"
 #include "lzlog.h"
+#include "process.h"
 
 /*
  * A place for one file. The log has as many as it may have files. What a place has once mapped stays mapped until the log is
  * freed, or is replaced in one step: a writer that was held up may touch the cursor of a file long retired, which must do no harm.
  */
 struct lz_file {
-    struct lz_header *head; /* NULL: nothing was ever mapped here */
+    struct lz_header *head;    /* NULL: nothing was ever mapped here */
+    struct lz_mapping mapping; /* of it */
     int fd;                 /* -1: there is no file here */
     bool unsynced;          /* since the last flush */
     int lost;               /* why a flush failed; 0: none did */
@@ -48,22 +50,17 @@ struct lzlog {
     crc32c_function *crc;
 
     /* What never changes after the opening. */
-    _Alignas(64) int dir; /* locked */
+    _Alignas(64) struct lz_folder folder; /* locked */
     unsigned files;
     bool encrypted;
-    uint64_t keep; /* seconds; 0: for ever */
-    bool by_day;   /* names begin with a day */
     uint8_t key[LZLOG_KEY_SIZE];
-    uint8_t salt[LZ_SALT];
-    uint32_t iterations;
     pthread_t preparer;
 
     /* The preparer's alone; before it starts and after it ends, the opening and closing thread's. */
     struct lz_file *places; /* `files` of them; fd and head also read by others under `lock` */
-    uint64_t *older;        /* numbers of files without a place, found at the opening or compressed since, oldest first */
+    uint64_t *older;        /* numbers of files without a place, found at the opening, oldest first */
     size_t olders, oldest;
-    uint64_t newest;      /* the highest number given */
-    struct lz_pack *pack; /* NULL: files are not compressed */
+    uint64_t newest; /* the highest number given */
 
     pthread_mutex_t lock; /* guards what follows, and every change of `current` */
     pthread_cond_t work;  /* for the preparer */
@@ -92,10 +89,10 @@ static inline bool lz_forked(const struct lzlog *log)
 __attribute__((format(printf, 2, 3))) void lz_say(char why[LZLOG_WHY_SIZE], const char *format, ...);
 
 /* file.c: one file. */
-enum { LZ_PLAIN = 32, LZ_DAY = 11, LZ_NAME = LZ_DAY + LZ_PLAIN };
-/* lz_name is a file's own name: its number. It may have a day of LZ_DAY characters before it, as 2026-01-31-000000000012.lzlog has. */
-void lz_name(char name[LZ_PLAIN], uint64_t number);
-void lz_name_day(char name[LZ_NAME], uint64_t number, uint64_t seconds);
+enum { LZ_NAME = 32 };
+#define LZ_NUMBER_MAX UINT64_C(999999999999)
+/* lz_name is a file's name: its number. */
+void lz_name(char name[LZ_NAME], uint64_t number);
 bool lz_file_fresh(struct lzlog *log, struct lz_file *file, uint64_t number, char why[LZLOG_WHY_SIZE]);
 bool lz_file_recycle(struct lzlog *log, struct lz_file *file, int fd, uint64_t number, char why[LZLOG_WHY_SIZE]);
 bool lz_file_resume(struct lzlog *log, struct lz_file *file, int fd, const struct lz_header *header, uint64_t end,
@@ -107,36 +104,15 @@ void lz_file_note_end(struct lzlog *log, struct lz_file *file, uint64_t place, s
 void lz_file_trim(struct lzlog *log, struct lz_file *file);
 void lz_file_note_time(struct lz_file *file);
 
-/* room.c. lz_keeps_room is false for a folder in which a full disk would be a signal. */
-bool lz_keeps_room(int dir);
-
 /* store.c: the folder. */
 bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE]);
-bool lz_store_resume(struct lzlog *log, const struct lzlog_secret *secret, struct lz_file **file, char why[LZLOG_WHY_SIZE]);
+bool lz_store_resume(struct lzlog *log, struct lz_file **file, char why[LZLOG_WHY_SIZE]);
 void lz_store_cut(struct lzlog *log);
-void lz_store_forget(struct lzlog *log);
 struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE]);
-/* lz_store_read opens the file with a number, and reads its header. It returns -1 when that is no file of a log, or a compressed one. */
+/* lz_store_read opens the file with a number, and reads its header. It returns -1 when that is no file of a log. */
 int lz_store_read(const struct lzlog *log, uint64_t number, struct lz_header *header);
-/* lz_store_name finds the name of the file with a number, with a day or without. */
-void lz_store_name(const struct lzlog *log, char name[LZ_NAME], uint64_t number);
-/* lz_store_date gives a file whose name has no day the one of a time, if names are to have one. */
-void lz_store_date(const struct lzlog *log, uint64_t number, uint64_t seconds);
 /* lz_store_oldest is the place of the oldest file that this process has written. */
 struct lz_file *lz_store_oldest(const struct lzlog *log);
-/* lz_store_expect makes room for the number that lz_store_remember takes: that of a file that has no place any more. */
-bool lz_store_expect(struct lzlog *log);
-void lz_store_remember(struct lzlog *log, uint64_t number);
-
-/*
- * pack.c: full files, compressed. lz_pack_some does a piece of the work, and returns false when there is none, or none that can be done
- * before the next switch. lz_pack_drop ends the work on the file with a number before that goes, 0 for any.
- */
-#define LZ_PACKED_NAME ".packed.tmp"
-bool lz_pack_new(struct lzlog *log, char why[LZLOG_WHY_SIZE]);
-void lz_pack_free(struct lzlog *log);
-bool lz_pack_some(struct lzlog *log);
-void lz_pack_drop(struct lzlog *log, uint64_t number);
 
 /* log.c. lz_keep notes that something could not be put on the disk: the first failure stays. It returns that. */
 int lz_keep(struct lzlog *log, int *lost, int failed);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,17 +65,14 @@ static void log_free(struct lzlog *log)
 {
     close_files(log);
     for (unsigned i = 0; i < log->files && log->places != NULL; i++) {
-        if (log->places[i].head != NULL)
-            munmap(log->places[i].head, log->capacity);
+        if (log->places[i].head == NULL)
+            continue;
+        lz_forget(&log->places[i].mapping);
+        munmap(log->places[i].head, log->capacity);
     }
-    if (log->ours != NULL && !lz_forked(log)) {
-        lz_pack_free(log); /* a child leaves it: the preparer may have been in the middle of it */
-        if (log->dir >= 0)
-            flock(log->dir, LOCK_UN); /* children have the folder open, too, and would keep its lock */
+    if (log->ours != NULL && !lz_forked(log))
         destroy_locks(log);
-    }
-    if (log->dir >= 0)
-        close(log->dir);
+    lz_folder_unlock(&log->folder);
     if (log->ours != NULL)
         munmap((void *)(uintptr_t)log->ours, LZ_PAGE);
     OPENSSL_cleanse(log->key, sizeof(log->key));
@@ -116,10 +113,6 @@ static const char *options_fault(const struct lzlog_options *options)
         return "a log has 3 to 1000 files";
     if (options->reservation > LZLOG_MUTEX)
         return "there is no such way to reserve";
-    if (options->secret.passphrase != NULL && options->secret.key != NULL)
-        return "a log has a passphrase or a key, not both";
-    if (options->compress && (options->secret.passphrase != NULL || options->secret.key != NULL))
-        return "a log is compressed or encrypted, not both: what is encrypted gets no smaller";
     return NULL;
 }
 
@@ -132,12 +125,12 @@ static struct lzlog *log_new(const struct lzlog_options *options)
     size_t bytes = options->file_bytes != 0 ? options->file_bytes : FILE_BYTES;
     log->capacity = (bytes + LZ_PAGE - 1) / LZ_PAGE * LZ_PAGE;
     log->files = options->files != 0 ? options->files : FILES;
-    log->keep = options->keep;
-    log->by_day = options->by_day;
     log->reservation = options->reservation;
-    log->encrypted = options->secret.passphrase != NULL || options->secret.key != NULL;
+    log->encrypted = options->key != NULL;
+    if (log->encrypted)
+        memcpy(log->key, options->key, LZLOG_KEY_SIZE);
     log->crc = crc32c_best();
-    log->dir = -1;
+    log->folder.fd = -1;
     log->users = 1;
     pthread_mutex_init(&log->lock, NULL);
     pthread_cond_init(&log->work, NULL);
@@ -151,19 +144,17 @@ static struct lzlog *log_new(const struct lzlog_options *options)
 }
 
 /* prepare_first finds or makes the first file and lets the preparer make the second. */
-static bool prepare_first(struct lzlog *log, const struct lzlog_secret *secret, char why[LZLOG_WHY_SIZE])
+static bool prepare_first(struct lzlog *log, char why[LZLOG_WHY_SIZE])
 {
     struct lz_file *file;
-    if (!lz_store_resume(log, secret, &file, why))
+    if (!lz_store_resume(log, &file, why))
         return false;
     lz_store_cut(log);
-    lz_store_forget(log);
     if (file == NULL) {
         file = lz_store_next(log, why);
         if (file == NULL)
             return false;
         lz_file_activate(file);
-        lz_store_date(log, file->number, (uint64_t)time(NULL));
     }
     atomic_store_explicit(&log->current, file, memory_order_release);
     log->wanted = true;
@@ -191,9 +182,10 @@ struct lzlog *lzlog_open(const struct lzlog_options *options, char why[LZLOG_WHY
      */
     sigset_t all, before;
     sigfillset(&all);
+    sigdelset(&all, SIGBUS); /* of a file that was cut: the handler must run (process.h) */
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    bool opened = make_ours(log, why) && (!options->compress || lz_pack_new(log, why)) && lz_store_open(log, options->dir, why) &&
-                  prepare_first(log, &options->secret, why);
+    bool opened = make_ours(log, why) && lz_store_open(log, options->dir, why) &&
+                  prepare_first(log, why);
     sigset_t limit;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
@@ -211,8 +203,6 @@ void lzlog_close(struct lzlog *log)
     char name[LZ_NAME];
     if (lz_forked(log)) {
         close_files(log);
-        close(log->dir);
-        log->dir = -1;
         drop_user(log);
         return;
     }
@@ -228,12 +218,11 @@ void lzlog_close(struct lzlog *log)
     lz_cipher_free(cipher);
     pthread_join(log->preparer, NULL);
     lz_file_note_time(last);
-    lz_store_date(log, last->number, (uint64_t)time(NULL)); /* it may have had its turn a moment ago */
     if (lz_await_idle(log, last, CLOSING_MS))
         lz_file_trim(log, last); /* else it keeps its room: somebody may still write there */
     if (log->ready != NULL) { /* it never had its turn */
         lz_name(name, log->ready->number);
-        unlinkat(log->dir, name, 0);
+        unlinkat(log->folder.fd, name, 0);
     }
     /*
      * The mappings stay for late writers, see struct lz_file, and so does the folder's lock: else another log could go on in the
@@ -321,7 +310,10 @@ static int sync_file(struct lzlog *log, unsigned i)
 {
     struct lz_file *file = &log->places[i];
     pthread_mutex_lock(&log->lock);
+    struct stat st;
     bool due = file->unsynced;
+    if (due && file->lost == 0 && (lz_cut(&file->mapping) || fstat(file->fd, &st) != 0 || (uint64_t)st.st_size < log->capacity))
+        file->lost = EIO; /* somebody has cut it */
     int lost = file->lost;
     file->unsynced = file == log->current; /* it goes on changing */
     pthread_mutex_unlock(&log->lock);
@@ -334,7 +326,7 @@ static int sync_file(struct lzlog *log, unsigned i)
 static int sync_dir(struct lzlog *log)
 {
     pthread_mutex_lock(&log->lock);
-    int dir = dup(log->dir), failed = dir < 0 ? errno : log->lost;
+    int dir = dup(log->folder.fd), failed = dir < 0 ? errno : log->lost;
     pthread_mutex_unlock(&log->lock);
     if (failed == 0 && fsync(dir) != 0)
         failed = lz_keep(log, &log->lost, errno);

@@ -18,6 +18,7 @@ extern "C" {
 enum {
     LZLOG_RECORD_MAX = 65527,
     LZLOG_PRINT_MAX = 4096,
+    LZLOG_ESCAPED = 20, /* room for a character as lzlog_escape writes it */
     LZLOG_KEY_SIZE = 32,
     LZLOG_WHY_SIZE = 256,              /* room for any sentence about a failure */
     LZLOG_FILE_MIN = 128 * 1024,       /* bytes */
@@ -37,21 +38,12 @@ enum lzlog_status {
 /* How a writer gets its place in the file. */
 enum lzlog_reservation { LZLOG_FETCH_ADD, LZLOG_CAS, LZLOG_MUTEX };
 
-/* A secret: a passphrase (the key is made from it with PBKDF2), or the key itself, or neither. */
-struct lzlog_secret {
-    const char *passphrase;
-    const uint8_t *key; /* LZLOG_KEY_SIZE bytes */
-};
-
 struct lzlog_options {
     const char *dir;    /* made if missing; its parent must be there */
     size_t file_bytes;  /* 0: 64 MiB; rounded up to pages */
-    uint64_t keep;      /* 0: for ever; seconds after its last record, a file goes when another is due, or at the opening */
     unsigned files;     /* 0: 4; how many files there are at most, the current and the next one included */
     enum lzlog_reservation reservation;
-    struct lzlog_secret secret;
-    bool compress; /* full files, with Zstandard, in the background; not with a secret */
-    bool by_day;   /* the name of a file begins with the day (UTC) on which it had its turn: 2026-01-31-000000000012.lzlog */
+    const uint8_t *key; /* LZLOG_KEY_SIZE bytes; NULL: not encrypted */
 };
 
 struct lzlog;
@@ -59,7 +51,7 @@ struct lzlog_writer;
 
 /*
  * lzlog_open opens a log for this process alone. On failure it returns NULL and says why. A child of fork() cannot write to it: all that
- * it tries is LZLOG_CLOSED. It can close what it has of the log and its writers, and open a log of its own.
+ * it tries is LZLOG_CLOSED. It does not keep the log locked when its parent ends. It can close what it has of the log and its writers, and open a log of its own.
  */
 struct lzlog *lzlog_open(const struct lzlog_options *options, char why[LZLOG_WHY_SIZE]);
 
@@ -84,11 +76,17 @@ enum lzlog_level { LZLOG_TRACE, LZLOG_DEBUG, LZLOG_INFO, LZLOG_WARN, LZLOG_ERROR
 void lzlog_set_level(struct lzlog_writer *writer, enum lzlog_level least);
 
 /*
- * lzlog_print writes a line: the time (UTC, with microseconds), the level, and what printf would make of the rest. Lines end after
- * LZLOG_PRINT_MAX - 1 bytes. One that is left out is LZLOG_OK.
+ * lzlog_print writes a line: the time (UTC, with microseconds), the level, and what printf would make of the rest, escaped: no argument
+ * can end the line or reach a terminal's controls. Lines end after LZLOG_PRINT_MAX - 1 bytes. One that is left out is LZLOG_OK.
  */
 __attribute__((format(printf, 3, 4))) enum lzlog_status lzlog_print(struct lzlog_writer *writer, enum lzlog_level level,
                                                                    const char *format, ...);
+
+/*
+ * lzlog_escape writes the first character of size bytes of text (at least 1) for people: a newline as \n; any other control character
+ * but a tab, and a byte that is not UTF-8, as \xNN. It returns how many bytes the character has; *written is how many were written.
+ */
+size_t lzlog_escape(const void *data, size_t size, char to[LZLOG_ESCAPED], size_t *written);
 
 /*
  * lzlog_flush puts all records whose writes have returned on the disk, so that they survive the end of the machine. Once it has failed it
@@ -119,21 +117,20 @@ struct lzlog_facts {
     bool encrypted;
     bool sealed; /* no writer will add to it */
     bool empty;  /* sealed before it had a record, as a log's next file is */
-    bool compressed;
 };
 
 /*
  * lzlog_reader_open opens one file, which a writer may be writing. While the reader is open the file is neither reused nor cut.
- * Without a secret an encrypted file's records come as they lie there, encrypted; then accidents are found, but no forgery is.
+ * With a key a file that is not encrypted is refused. Without one an encrypted file's records come as they lie there, encrypted; then accidents are found, but no forgery is.
  */
-struct lzlog_reader *lzlog_reader_open(const char *path, const struct lzlog_secret *secret, char why[LZLOG_WHY_SIZE]);
+struct lzlog_reader *lzlog_reader_open(const char *path, const uint8_t *key, char why[LZLOG_WHY_SIZE]);
 struct lzlog_facts lzlog_reader_facts(const struct lzlog_reader *reader);
 enum lzlog_item lzlog_reader_next(struct lzlog_reader *reader, struct lzlog_record *record);
 void lzlog_reader_close(struct lzlog_reader *reader);
 
 /*
- * lzlog_gap says what is missing between two files of one log, the older one first: files, or the end of the older one's records. It
- * returns false when nothing is. Ask when the newer one has been read: then the end of the older one has long been noted.
+ * lzlog_gap says what is missing between two files of one log, the older one first: files, or the end of the older one's records; or that
+ * they are not in order. It returns false when nothing is wrong. Ask when the newer one has been read: then the end of the older one has long been noted.
  */
 bool lzlog_gap(const struct lzlog_reader *older, const struct lzlog_reader *newer, char why[LZLOG_WHY_SIZE]);
 

@@ -1,27 +1,23 @@
 /* lzlog: writes, reads, verifies and measures logs. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lzlog.h"
 #include "people.h"
-
-enum { PASSPHRASE_MAX = 1024 };
 
 static int usage(const char *why)
 {
     fprintf(stderr,
             "lzlog: %s\n"
-            "usage: lzlog write --dir FOLDER [--by-day] [--compress | --key-file FILE | --passphrase-file FILE]   each line becomes a record\n"
-            "       lzlog cat [--key-file FILE | --passphrase-file FILE] FILE...   print the records, a line each\n"
-            "       lzlog verify [--key-file FILE | --passphrase-file FILE] FILE...   name every defect, and with the secret every forgery\n"
-            "       lzlog bench [--dir FOLDER] [--threads N] [--seconds S]         measure this machine\n",
+            "usage: lzlog write --dir FOLDER [--key-file FILE]             each line becomes a record\n"
+            "       lzlog cat [--key-file FILE] FILE...                    print the records, a line each\n"
+            "       lzlog verify [--key-file FILE] FILE...                 name every defect, and with the key every forgery\n"
+            "       lzlog bench [--dir FOLDER] [--threads N] [--seconds S] measure this machine\n",
             why);
     return 2;
 }
@@ -35,51 +31,34 @@ static const char *option(const char *name, int argc, char **argv, int *i)
     return strncmp(argv[*i], name, size) == 0 && argv[*i][size] == '=' ? argv[*i] + size + 1 : NULL;
 }
 
-/* read_secret reads a file of at most room bytes; it returns its size, or -1 having said why. */
-static ssize_t read_secret(const char *path, char *to, size_t room)
+/* take_key reads a key, which is all of a file. It says why there is none. */
+static bool take_key(uint8_t key[LZLOG_KEY_SIZE], const char *path)
 {
-    size_t size = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : 1;
-    while (n > 0 && size < room && (n = read(fd, to + size, room - size)) > 0)
-        size += (size_t)n;
-    if (n < 0)
+    uint8_t read[LZLOG_KEY_SIZE + 1];
+    FILE *file = fopen(path, "rbe");
+    size_t size = file == NULL ? 0 : fread(read, 1, sizeof(read), file);
+    bool failed = file == NULL || ferror(file);
+    if (failed)
         fprintf(stderr, "lzlog: %s: %s\n", path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return n < 0 ? -1 : (ssize_t)size;
-}
-
-struct keys {
-    uint8_t key[LZLOG_KEY_SIZE + 1];
-    char passphrase[PASSPHRASE_MAX + 1];
-    struct lzlog_secret secret;
-};
-
-static bool take_key(struct keys *keys, const char *path)
-{
-    ssize_t size = read_secret(path, (char *)keys->key, sizeof(keys->key));
-    if (size >= 0 && size != LZLOG_KEY_SIZE)
+    else if (size != LZLOG_KEY_SIZE)
         fprintf(stderr, "lzlog: %s: a key has %d bytes\n", path, LZLOG_KEY_SIZE);
-    keys->secret.key = keys->key;
-    return size == LZLOG_KEY_SIZE;
+    if (file != NULL)
+        fclose(file);
+    memcpy(key, read, LZLOG_KEY_SIZE);
+    explicit_bzero(read, sizeof(read));
+    return !failed && size == LZLOG_KEY_SIZE;
 }
 
-/* take_passphrase takes a file's first line. */
-static bool take_passphrase(struct keys *keys, const char *path)
-{
-    ssize_t size = read_secret(path, keys->passphrase, PASSPHRASE_MAX);
-    if (size < 0)
-        return false;
-    keys->passphrase[size] = '\0';
-    keys->passphrase[strcspn(keys->passphrase, "\r\n")] = '\0';
-    keys->secret.passphrase = keys->passphrase;
-    return true;
-}
+/* What a command was told: --key-file, and for a log --dir. */
+struct told {
+    uint8_t bytes[LZLOG_KEY_SIZE];
+    const uint8_t *key; /* NULL: none */
+    const char *dir;
+};
 
 /* A command that reads files. visit reads one, and complain says what is wrong. Both statuses are 1 when something is. */
 struct command {
-    int (*visit)(struct lzlog_reader *reader, const char *path, const struct lzlog_secret *secret);
+    int (*visit)(struct lzlog_reader *reader, const char *path, const uint8_t *key);
     int (*complain)(const char *what);
 };
 
@@ -95,19 +74,30 @@ static int complain_inside(const char *what)
     return 1;
 }
 
-static int cat_file(struct lzlog_reader *reader, const char *path, const struct lzlog_secret *secret)
+/* print_line prints a record as one line, whatever is in it. */
+static void print_line(const uint8_t *data, size_t size)
+{
+    char escaped[LZLOG_ESCAPED];
+    size_t length;
+    for (size_t i = 0; i < size;) {
+        i += lzlog_escape(data + i, size - i, escaped, &length);
+        fwrite(escaped, 1, length, stdout);
+    }
+    putchar('\n');
+}
+
+static int cat_file(struct lzlog_reader *reader, const char *path, const uint8_t *key)
 {
     int status = 0;
-    if (lzlog_reader_facts(reader).encrypted && secret->key == NULL && secret->passphrase == NULL) {
-        fprintf(stderr, "lzlog: %s: it is encrypted; name the file of its key or of its passphrase\n", path);
+    if (lzlog_reader_facts(reader).encrypted && key == NULL) {
+        fprintf(stderr, "lzlog: %s: it is encrypted; name the file of its key with --key-file\n", path);
         return 1;
     }
     struct lzlog_record record;
     enum lzlog_item item;
     while ((item = lzlog_reader_next(reader, &record)) != LZLOG_END) {
         if (item == LZLOG_RECORD) {
-            fwrite(record.data, 1, record.size, stdout);
-            putchar('\n');
+            print_line(record.data, record.size);
         } else {
             fprintf(stderr, "lzlog: %s: byte %" PRIu64 ": %s\n", path, record.offset, record.text);
             status = 1;
@@ -116,9 +106,9 @@ static int cat_file(struct lzlog_reader *reader, const char *path, const struct 
     return status;
 }
 
-static int verify_file(struct lzlog_reader *reader, const char *path, const struct lzlog_secret *secret)
+static int verify_file(struct lzlog_reader *reader, const char *path, const uint8_t *key)
 {
-    (void)secret;
+    (void)key;
     uint64_t records = 0, bytes = 0, defects = 0;
     struct lzlog_record record;
     enum lzlog_item item;
@@ -132,35 +122,26 @@ static int verify_file(struct lzlog_reader *reader, const char *path, const stru
         }
     }
     struct lzlog_facts facts = lzlog_reader_facts(reader);
-    printf("%s: number %" PRIu64 ", %s, %s%s: %" PRIu64 " records, %" PRIu64 " bytes, %" PRIu64 " defects\n", path, facts.number,
-           facts.encrypted ? "encrypted" : "plain", facts.sealed ? "sealed" : "open", facts.compressed ? ", compressed" : "", records,
-           bytes, defects);
+    printf("%s: number %" PRIu64 ", %s, %s: %" PRIu64 " records, %" PRIu64 " bytes, %" PRIu64 " defects\n", path, facts.number,
+           facts.encrypted ? "encrypted" : "plain", facts.sealed ? "sealed" : "open", records, bytes,
+           defects);
     return defects > 0;
 }
 
-/* options reads a command's options, those of a log only where there is one. It returns the exit status if the command ends with them. */
-static int options(int argc, char **argv, struct keys *keys, struct lzlog_options *log, int *first)
+/* options reads a command's options, --dir only for a log. It returns the exit status if the command ends with them. */
+static int options(int argc, char **argv, struct told *told, bool log, int *first)
 {
     const char *text;
     for (*first = 2; *first < argc && argv[*first][0] == '-' && argv[*first][1] != '\0'; ++*first) {
-        bool taken = true;
-        if (log != NULL && strcmp(argv[*first], "--compress") == 0)
-            log->compress = true;
-        else if (log != NULL && strcmp(argv[*first], "--by-day") == 0)
-            log->by_day = true;
-        else if (log != NULL && (text = option("--dir", argc, argv, first)) != NULL)
-            log->dir = text;
-        else if ((text = option("--key-file", argc, argv, first)) != NULL)
-            taken = take_key(keys, text);
-        else if ((text = option("--passphrase-file", argc, argv, first)) != NULL)
-            taken = take_passphrase(keys, text);
-        else
+        if (log && (text = option("--dir", argc, argv, first)) != NULL)
+            told->dir = text;
+        else if ((text = option("--key-file", argc, argv, first)) == NULL)
             return usage("there is no such option");
-        if (!taken)
+        else if (!take_key(told->bytes, text))
             return 1;
+        else
+            told->key = told->bytes;
     }
-    if (keys->secret.key != NULL && keys->secret.passphrase != NULL)
-        return usage("a log has a key or a passphrase");
     return 0;
 }
 
@@ -183,12 +164,14 @@ struct visited {
 };
 
 /* visit_next reads a file, and holds it against the one before, if that is of the same log. It closes that one. */
-static int visit_next(const struct command *command, struct visited *before, const char *path, const struct lzlog_secret *secret)
+static int visit_next(const struct command *command, struct visited *before, const char *path, const uint8_t *key)
 {
     char why[LZLOG_WHY_SIZE], what[LZLOG_WHY_SIZE + PATH_MAX];
-    struct visited now = {path, lzlog_reader_open(path, secret, why)};
-    int status = now.reader == NULL ? command->complain(why) : command->visit(now.reader, path, secret);
-    if (before->reader != NULL && now.reader != NULL && same_folder(before->path, path) && lzlog_gap(before->reader, now.reader, why)) {
+    struct visited now = {path, lzlog_reader_open(path, key, why)};
+    int status = now.reader == NULL ? command->complain(why) : command->visit(now.reader, path, key);
+    if (now.reader == NULL)
+        return status; /* the next one is held against the one before, too: this one is missing */
+    if (before->reader != NULL && same_folder(before->path, path) && lzlog_gap(before->reader, now.reader, why)) {
         snprintf(what, sizeof(what), "%s: %s", path, why);
         status |= command->complain(what);
     }
@@ -198,16 +181,16 @@ static int visit_next(const struct command *command, struct visited *before, con
     return status;
 }
 
-static int visit_files(int argc, char **argv, struct keys *keys, const struct command *command)
+static int visit_files(int argc, char **argv, struct told *told, const struct command *command)
 {
-    int first, status = options(argc, argv, keys, NULL, &first);
+    int first, status = options(argc, argv, told, false, &first);
     if (status != 0)
         return status;
     if (first == argc)
         return usage("which file?");
     struct visited last = {0};
     for (int i = first; i < argc; i++)
-        status |= visit_next(command, &last, argv[i], &keys->secret);
+        status |= visit_next(command, &last, argv[i], told->key);
     if (last.reader != NULL)
         lzlog_reader_close(last.reader);
     if (fflush(stdout) != 0) {
@@ -219,9 +202,9 @@ static int visit_files(int argc, char **argv, struct keys *keys, const struct co
 
 static int each_file(int argc, char **argv, const struct command *command)
 {
-    struct keys keys = {0};
-    int status = visit_files(argc, argv, &keys, command);
-    explicit_bzero(&keys, sizeof(keys));
+    struct told told = {0};
+    int status = visit_files(argc, argv, &told, command);
+    explicit_bzero(&told, sizeof(told));
     return status;
 }
 
@@ -268,18 +251,16 @@ static int copy_lines(struct lzlog_writer *writer)
     return status;
 }
 
-static int write_lines_with(int argc, char **argv, struct keys *keys)
+static int write_lines_with(int argc, char **argv, struct told *told)
 {
-    struct lzlog_options wanted = {0};
     char why[LZLOG_WHY_SIZE];
-    int first, status = options(argc, argv, keys, &wanted, &first);
+    int first, status = options(argc, argv, told, true, &first);
     if (status != 0)
         return status;
-    if (wanted.dir == NULL || first < argc)
+    if (told->dir == NULL || first < argc)
         return usage("lines go from the input into a folder");
-    wanted.secret = keys->secret;
-    struct lzlog *log = lzlog_open(&wanted, why);
-    explicit_bzero(keys, sizeof(*keys)); /* the log has made its own of it */
+    struct lzlog *log = lzlog_open(&(struct lzlog_options){.dir = told->dir, .key = told->key}, why);
+    explicit_bzero(told, sizeof(*told)); /* the log has made its own of it */
     if (log == NULL) {
         fprintf(stderr, "lzlog: %s\n", why);
         return 1;
@@ -298,9 +279,9 @@ static int write_lines_with(int argc, char **argv, struct keys *keys)
 
 static int write_lines(int argc, char **argv)
 {
-    struct keys keys = {0};
-    int status = write_lines_with(argc, argv, &keys);
-    explicit_bzero(&keys, sizeof(keys));
+    struct told told = {0};
+    int status = write_lines_with(argc, argv, &told);
+    explicit_bzero(&told, sizeof(told));
     return status;
 }
 

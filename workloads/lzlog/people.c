@@ -139,7 +139,7 @@ static struct rates measure(const struct scenario *scenario, const char *dir)
         fprintf(stderr, "lzlog: no folder can be made in %s: %s\n", dir, strerror(errno));
         return (struct rates){0};
     }
-    struct lzlog_options options = {.dir = path, .secret = {.key = scenario->encrypted ? key : NULL}};
+    struct lzlog_options options = {.dir = path, .key = scenario->encrypted ? key : NULL};
     struct lzlog *log = lzlog_open(&options, why);
     struct rates rates = {0};
     if (log == NULL)

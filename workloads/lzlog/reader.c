@@ -1,4 +1,4 @@
-/* Reading a file: opened, locked against reuse, mapped, decompressed, parsed, decrypted. */
+/* Reading a file: opened, locked against reuse, mapped, parsed, decrypted. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 
 #include "internal.h"
 #include "scan.h"
-#include "unpack.h"
 
 enum { ATTEMPTS = 10 };
 
@@ -20,7 +19,7 @@ struct lzlog_reader {
     int fd;
     void *base;
     uint64_t size; /* mapped */
-    bool packed;
+    struct lz_mapping mapping;
     struct lz_scan scan;
     struct lz_cipher *cipher; /* NULL: records as they lie */
     bool ended;               /* the end of its records has been judged */
@@ -35,8 +34,8 @@ static bool same_as(const struct stat *file, const char *path)
 }
 
 /*
- * open_locked opens the file and keeps it from being recycled or trimmed. What was compressed between the two has another file under its
- * name: that is opened instead.
+ * open_locked opens the file and keeps it from being recycled or trimmed. If another file has got its name in between, that is opened
+ * instead.
  */
 static bool open_locked(struct lzlog_reader *reader, const char *path, char why[LZLOG_WHY_SIZE])
 {
@@ -66,20 +65,6 @@ static bool open_locked(struct lzlog_reader *reader, const char *path, char why[
     return false;
 }
 
-/* unpack puts what a compressed file holds into the place of what was mapped. */
-static const char *unpack(struct lzlog_reader *reader, uint64_t *size)
-{
-    struct lz_unpacked unpacked;
-    const char *fault = lz_unpack(reader->base, reader->size, &unpacked);
-    if (fault != NULL)
-        return fault;
-    munmap(reader->base, reader->size);
-    reader->base = unpacked.base;
-    reader->size = unpacked.room;
-    *size = unpacked.size;
-    return NULL;
-}
-
 static bool map(struct lzlog_reader *reader, const char *path, char why[LZLOG_WHY_SIZE])
 {
     if (reader->size == 0) {
@@ -91,39 +76,37 @@ static bool map(struct lzlog_reader *reader, const char *path, char why[LZLOG_WH
         lz_say(why, "%s: it cannot be mapped: %s", path, strerror(errno));
         return false;
     }
-    uint64_t size = reader->size;
-    reader->packed = lz_is_packed(reader->base, size);
-    const char *fault = reader->packed ? unpack(reader, &size) : NULL;
-    if (fault == NULL)
-        fault = lz_scan_begin(&reader->scan, reader->base, size);
+    int failed = lz_watch(&reader->mapping, reader->base, reader->size);
+    if (failed != 0) {
+        lz_say(why, "%s: it cannot be watched: %s", path, strerror(failed));
+        return false;
+    }
+    const char *fault = lz_scan_begin(&reader->scan, reader->base, reader->size);
     if (fault != NULL)
         lz_say(why, "%s: %s", path, fault);
     return fault == NULL;
 }
 
-static bool unlock_records(struct lzlog_reader *reader, const struct lzlog_secret *secret, const char *path, char why[LZLOG_WHY_SIZE])
+/*
+ * unlock_records makes the cipher of an encrypted file. With a key a plain file is refused: whoever can write to the folder can make one.
+ */
+static bool unlock_records(struct lzlog_reader *reader, const uint8_t *key, const char *path, char why[LZLOG_WHY_SIZE])
 {
     const struct lz_identity *id = &reader->scan.id;
-    bool has_secret = secret != NULL && (secret->key != NULL || secret->passphrase != NULL);
-    if (!has_secret || (id->flags & LZ_ENCRYPTED) == 0)
+    uint8_t check[LZ_TAG];
+    if (key == NULL)
         return true;
-    uint8_t key[LZLOG_KEY_SIZE], check[LZ_TAG];
-    bool fits = (secret->key != NULL) == (id->iterations == 0) && id->iterations <= LZ_ITERATIONS_MAX;
-    if (fits && secret->key != NULL)
-        memcpy(key, secret->key, sizeof(key));
-    else if (fits)
-        fits = lz_key_derive(secret->passphrase, id->salt, id->iterations, key);
-    if (fits)
-        reader->cipher = lz_cipher_new(key);
-    OPENSSL_cleanse(key, sizeof(key));
-    fits = reader->cipher != NULL && lz_cipher_key_check(reader->cipher, id, check) &&
-           memcmp(check, id->key_check, sizeof(check)) == 0;
+    if ((id->flags & LZ_ENCRYPTED) == 0)
+        return lz_say(why, "%s: it is not encrypted, so nobody with the key wrote it; read a plain log without a key", path), false;
+    reader->cipher = lz_cipher_new(key);
+    bool fits = reader->cipher != NULL && lz_cipher_key_check(reader->cipher, id, check) &&
+                memcmp(check, id->key_check, sizeof(check)) == 0;
     if (!fits)
-        lz_say(why, "%s: this is not its secret, or its header was changed", path);
+        lz_say(why, "%s: this is not its key, or its header was changed", path);
     return fits;
 }
 
-struct lzlog_reader *lzlog_reader_open(const char *path, const struct lzlog_secret *secret, char why[LZLOG_WHY_SIZE])
+struct lzlog_reader *lzlog_reader_open(const char *path, const uint8_t *key, char why[LZLOG_WHY_SIZE])
 {
     struct lzlog_reader *reader = calloc(1, sizeof(*reader));
     if (reader == NULL) {
@@ -132,7 +115,7 @@ struct lzlog_reader *lzlog_reader_open(const char *path, const struct lzlog_secr
     }
     reader->base = MAP_FAILED;
     reader->fd = -1;
-    if (open_locked(reader, path, why) && map(reader, path, why) && unlock_records(reader, secret, path, why))
+    if (open_locked(reader, path, why) && map(reader, path, why) && unlock_records(reader, key, path, why))
         return reader;
     lzlog_reader_close(reader);
     return NULL;
@@ -143,8 +126,7 @@ struct lzlog_facts lzlog_reader_facts(const struct lzlog_reader *reader)
     return (struct lzlog_facts){.number = reader->scan.id.number,
                                 .encrypted = (reader->scan.id.flags & LZ_ENCRYPTED) != 0,
                                 .sealed = lz_scan_sealed(&reader->scan) != 0,
-                                .empty = lz_scan_sealed(&reader->scan) == LZ_DATA,
-                                .compressed = reader->packed};
+                                .empty = lz_scan_sealed(&reader->scan) == LZ_DATA};
 }
 
 /* decrypt returns what is wrong with a record, which comes without its tag, or NULL. */
@@ -166,7 +148,7 @@ static bool end_is_true(struct lzlog_reader *reader, uint64_t place)
 {
     const struct lz_identity *id = &reader->scan.id;
     struct lz_end end = lz_scan_end(&reader->scan), right;
-    if (reader->cipher == NULL || id->version < LZ_ENDS || (place == LZ_DATA && lz_end_empty(&end)))
+    if (reader->cipher == NULL || (place == LZ_DATA && lz_end_empty(&end)))
         return true;
     return lz_cipher_end(reader->cipher, id->nonce, place, &right) && CRYPTO_memcmp(&end, &right, sizeof(end)) == 0;
 }
@@ -183,9 +165,22 @@ static enum lzlog_item judge_end(struct lzlog_reader *reader, struct lzlog_recor
     return LZLOG_DEFECT;
 }
 
+/* was_cut is what there is of a file that was cut while it was read: a defect, and its end. */
+static enum lzlog_item was_cut(struct lzlog_reader *reader, struct lzlog_record *record)
+{
+    if (reader->ended)
+        return LZLOG_END;
+    reader->ended = true;
+    *record = (struct lzlog_record){.offset = reader->scan.at};
+    lz_say(record->text, "the file was cut while it was read");
+    return LZLOG_DEFECT;
+}
+
 enum lzlog_item lzlog_reader_next(struct lzlog_reader *reader, struct lzlog_record *record)
 {
     enum lzlog_item item = lz_scan_next(&reader->scan, record);
+    if (lz_cut(&reader->mapping))
+        return was_cut(reader, record);
     if (item == LZLOG_END)
         return judge_end(reader, record);
     if (item != LZLOG_RECORD || (reader->scan.id.flags & LZ_ENCRYPTED) == 0)
@@ -210,8 +205,9 @@ bool lzlog_gap(const struct lzlog_reader *older, const struct lzlog_reader *newe
     struct lzlog_facts a = lzlog_reader_facts(older), b = lzlog_reader_facts(newer);
     unsigned long long first = a.number + 1, last = b.number - 1;
     if (b.number <= a.number)
-        return false;
-    if (first == last)
+        lz_say(why, "it has number %llu and comes after number %llu: it is a copy, or the files are not in order", (unsigned long long)b.number,
+               first - 1);
+    else if (first == last)
         lz_say(why, "number %llu is missing before it", first);
     else if (first < last)
         lz_say(why, "numbers %llu to %llu are missing before it", first, last);
@@ -225,6 +221,7 @@ bool lzlog_gap(const struct lzlog_reader *older, const struct lzlog_reader *newe
 void lzlog_reader_close(struct lzlog_reader *reader)
 {
     lz_cipher_free(reader->cipher);
+    lz_forget(&reader->mapping);
     if (reader->base != MAP_FAILED)
         munmap(reader->base, reader->size);
     if (reader->fd >= 0)

@@ -23,22 +23,10 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* day_size is the size of the day that a name begins with; 0 if it has none. */
-static size_t day_size(const char *name)
-{
-    static const char form[] = "dddd-dd-dd-";
-    for (size_t i = 0; i < LZ_DAY; i++) {
-        if (form[i] == 'd' ? name[i] < '0' || name[i] > '9' : name[i] != form[i])
-            return 0;
-    }
-    return LZ_DAY;
-}
-
 /* number_of reads a file's number from its name; 0 for any other name. */
 static uint64_t number_of(const char *name)
 {
     char again[LZ_NAME];
-    name += day_size(name);
     uint64_t number = strtoull(name, NULL, 10);
     lz_name(again, number);
     return strcmp(name, again) == 0 ? number : 0;
@@ -46,7 +34,7 @@ static uint64_t number_of(const char *name)
 
 static bool list(struct lzlog *log, char why[LZLOG_WHY_SIZE])
 {
-    int fd = openat(log->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(log->folder.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (dir == NULL) {
         lz_say(why, "the log's folder cannot be listed: %s", strerror(errno));
@@ -81,107 +69,64 @@ static bool list(struct lzlog *log, char why[LZLOG_WHY_SIZE])
     return true;
 }
 
-/* A name with a day is looked for in the folder: nobody who writes waits for that. */
-void lz_store_name(const struct lzlog *log, char name[LZ_NAME], uint64_t number)
-{
-    lz_name(name, number);
-    if (faccessat(log->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return;
-    int fd = openat(log->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        if (day_size(entry->d_name) > 0 && number_of(entry->d_name) == number) {
-            snprintf(name, LZ_NAME, "%.*s", LZ_NAME - 1, entry->d_name);
-            break;
-        }
-    }
-    if (dir != NULL)
-        closedir(dir);
-    else if (fd >= 0)
-        close(fd);
-}
-
-void lz_store_date(const struct lzlog *log, uint64_t number, uint64_t seconds)
-{
-    char plain[LZ_NAME], dated[LZ_NAME];
-    if (!log->by_day)
-        return;
-    lz_name(plain, number);
-    lz_name_day(dated, number, seconds);
-    if (renameat(log->dir, plain, log->dir, dated) != 0)
-        return; /* it has a day, or else keeps its number alone */
-}
-
-/* date_older gives a day to those that have none, as a writer that was killed leaves its last one: the day on which they were made. */
-static void date_older(const struct lzlog *log)
-{
-    struct lz_header header;
-    for (size_t i = 0; log->by_day && i < log->olders; i++) {
-        int fd = lz_store_read(log, log->older[i], &header);
-        if (fd < 0)
-            continue;
-        close(fd);
-        lz_store_date(log, log->older[i], header.identity.created / 1000000000);
-    }
-}
-
 bool lz_store_open(struct lzlog *log, const char *dir, char why[LZLOG_WHY_SIZE])
 {
     if (mkdir(dir, 0750) != 0 && errno != EEXIST) {
         lz_say(why, "%s cannot be made: %s", dir, strerror(errno));
         return false;
     }
-    log->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (log->dir < 0) {
-        lz_say(why, "%s cannot be opened: %s", dir, strerror(errno));
+    int failed = lz_folder_lock(&log->folder, dir);
+    if (failed == EWOULDBLOCK) {
+        lz_say(why, "the log in %s is already open, here or in another process", dir);
         return false;
     }
-    if (!lz_keeps_room(log->dir)) {
-        lz_say(why, "%s is on a file system that does not keep the room that it gives to a file", dir);
-        return false;
-    }
-    if (flock(log->dir, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK)
-            lz_say(why, "the log in %s is already open, here or in another process", dir);
-        else
-            lz_say(why, "%s cannot be locked: %s", dir, strerror(errno));
+    if (failed != 0) {
+        lz_say(why, "%s cannot be opened and locked: %s", dir, strerror(failed));
         return false;
     }
     /* Left by a process that was killed. */
-    if ((unlinkat(log->dir, "next.tmp", 0) != 0 && errno != ENOENT) || (unlinkat(log->dir, LZ_PACKED_NAME, 0) != 0 && errno != ENOENT)) {
+    if (unlinkat(log->folder.fd, "next.tmp", 0) != 0 && errno != ENOENT) {
         lz_say(why, "an unfinished file in %s cannot be removed: %s", dir, strerror(errno));
         return false;
     }
     if (!list(log, why))
         return false;
-    date_older(log);
     return true;
 }
 
-/* make_key makes the key from a secret, for a file that exists (then the key must fit) or for new ones. */
-static bool make_key(struct lzlog *log, const struct lzlog_secret *secret, const struct lz_identity *id, char why[LZLOG_WHY_SIZE])
+/* stranger says why a file cannot be of the log: it is plain and the log is not, or the other way round, or it has another key. */
+static bool stranger(const struct lzlog *log, struct lz_cipher *cipher, const struct lz_identity *id, char why[LZLOG_WHY_SIZE])
 {
-    log->iterations = secret->key != NULL ? 0 : LZ_ITERATIONS;
-    if (secret->key != NULL)
-        memcpy(log->key, secret->key, LZLOG_KEY_SIZE);
-    else if (id != NULL && id->iterations > 0 && id->iterations <= LZ_ITERATIONS_MAX)
-        memcpy(log->salt, id->salt, LZ_SALT), log->iterations = id->iterations;
-    else if (getrandom(log->salt, LZ_SALT, 0) != LZ_SALT)
-        return lz_say(why, "there are no random numbers for a salt: %s", strerror(errno)), false;
-    if (secret->key == NULL && !lz_key_derive(secret->passphrase, log->salt, log->iterations, log->key))
-        return lz_say(why, "OpenSSL did not make a key of the passphrase"), false;
-    if (id == NULL)
-        return true;
+    char name[LZ_NAME];
     uint8_t check[LZ_TAG];
-    struct lz_cipher *cipher = lz_cipher_new(log->key);
-    bool checked = cipher != NULL && lz_cipher_key_check(cipher, id, check);
-    lz_cipher_free(cipher);
-    if (!checked)
-        return lz_say(why, "OpenSSL did not make a cipher"), false;
-    if (memcmp(check, id->key_check, LZ_TAG) != 0)
-        return lz_say(why, "this secret is not that of the log's newest file, or its header was changed"), false;
+    bool encrypted = (id->flags & LZ_ENCRYPTED) != 0;
+    lz_name(name, id->number);
+    if (encrypted != log->encrypted)
+        lz_say(why, "%s is %s, and the log is to be %s: use another folder", name, encrypted ? "encrypted" : "not encrypted",
+               encrypted ? "without a key" : "encrypted");
+    else if (encrypted && (!lz_cipher_key_check(cipher, id, check) || memcmp(check, id->key_check, LZ_TAG) != 0))
+        lz_say(why, "%s was not written with this key, or its header was changed", name);
+    else
+        return false;
     return true;
+}
+
+/* check_files refuses a folder with a file that is not of this log. A file that is damaged is nobody's, and stays. */
+static bool check_files(struct lzlog *log, char why[LZLOG_WHY_SIZE])
+{
+    struct lz_header header;
+    struct lz_cipher *cipher = log->encrypted ? lz_cipher_new(log->key) : NULL;
+    bool refused = log->encrypted && cipher == NULL;
+    if (refused)
+        lz_say(why, "OpenSSL did not make a cipher");
+    for (size_t i = log->olders; i > 0 && !refused; i--) {
+        int fd = lz_store_read(log, log->older[i - 1], &header);
+        refused = fd >= 0 && stranger(log, cipher, &header.identity, why);
+        if (fd >= 0)
+            close(fd);
+    }
+    lz_cipher_free(cipher);
+    return !refused;
 }
 
 /* resumable is the end of the records of a file that can be added to; 0 when it must be left as it is. */
@@ -209,8 +154,8 @@ static uint64_t resumable(const struct lzlog *log, const struct lz_header *heade
 int lz_store_read(const struct lzlog *log, uint64_t number, struct lz_header *header)
 {
     char name[LZ_NAME];
-    lz_store_name(log, name, number);
-    int fd = openat(log->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    lz_name(name, number);
+    int fd = openat(log->folder.fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return -1;
     if (pread(fd, header, sizeof(*header), 0) == sizeof(*header) && lz_identity_fault(&header->identity) == NULL &&
@@ -224,32 +169,28 @@ int lz_store_read(const struct lzlog *log, uint64_t number, struct lz_header *he
 static bool drop_unused(struct lzlog *log, const struct lz_header *header)
 {
     char name[LZ_NAME];
-    lz_store_name(log, name, header->identity.number);
+    lz_name(name, header->identity.number);
     uint64_t seal = atomic_load_explicit(&header->seal, memory_order_relaxed);
-    if (lz_seal_end(header->identity.seed, seal) != LZ_DATA || unlinkat(log->dir, name, 0) != 0)
+    if (lz_seal_end(header->identity.seed, seal) != LZ_DATA || unlinkat(log->folder.fd, name, 0) != 0)
         return false;
     log->olders--;
     log->newest--;
     return true;
 }
 
-bool lz_store_resume(struct lzlog *log, const struct lzlog_secret *secret, struct lz_file **file, char why[LZLOG_WHY_SIZE])
+bool lz_store_resume(struct lzlog *log, struct lz_file **file, char why[LZLOG_WHY_SIZE])
 {
     struct lz_header header;
     int fd = -1;
     *file = NULL;
+    if (!check_files(log, why))
+        return false;
     while (log->olders > 0) {
         fd = lz_store_read(log, log->older[log->olders - 1], &header);
         if (fd < 0 || !drop_unused(log, &header))
             break;
         close(fd);
         fd = -1;
-    }
-    bool encrypted = fd >= 0 && (header.identity.flags & LZ_ENCRYPTED) != 0;
-    if (log->encrypted && !make_key(log, secret, encrypted ? &header.identity : NULL, why)) {
-        if (fd >= 0)
-            close(fd);
-        return false;
     }
     uint64_t end = fd < 0 ? 0 : resumable(log, &header);
     if (end == 0) {
@@ -314,15 +255,13 @@ static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool
     char name[LZ_NAME];
     bool own = log->oldest == log->olders;
     if (!own) {
-        lz_pack_drop(log, log->older[log->oldest]);
-        lz_store_name(log, name, log->older[log->oldest++]);
+        lz_name(name, log->older[log->oldest++]);
         *place = free_place(log);
-        *fd = openat(log->dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        *fd = openat(log->folder.fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     } else {
         *place = lz_store_oldest(log);
         *fd = (*place)->fd;
-        lz_store_name(log, name, (*place)->number);
-        lz_pack_drop(log, (*place)->number);
+        lz_name(name, (*place)->number);
         recycle = lz_await_idle(log, *place, PATIENCE_MS) && recycle;
         pthread_mutex_lock(&log->lock);
         (*place)->unsynced = false;
@@ -331,30 +270,14 @@ static bool take_oldest(struct lzlog *log, struct lz_file **place, int *fd, bool
     }
     struct stat st;
     if (recycle && *fd >= 0 && fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && flock(*fd, LOCK_EX | LOCK_NB) == 0 &&
-        renameat(log->dir, name, log->dir, "next.tmp") == 0)
+        renameat(log->folder.fd, name, log->folder.fd, "next.tmp") == 0)
         return true;
-    unlinkat(log->dir, name, 0); /* if it is not there, all the better */
+    unlinkat(log->folder.fd, name, 0); /* if it is not there, all the better */
     if (*fd >= 0)
         close(*fd);
     if (own)
         (*place)->fd = -1;
     return false;
-}
-
-bool lz_store_expect(struct lzlog *log)
-{
-    uint64_t *more = realloc(log->older, (log->olders + 1) * sizeof(*more));
-    if (more != NULL)
-        log->older = more;
-    return more != NULL;
-}
-
-void lz_store_remember(struct lzlog *log, uint64_t number)
-{
-    log->olders -= log->oldest; /* those before have gone */
-    memmove(log->older, log->older + log->oldest, log->olders * sizeof(*log->older));
-    log->oldest = 0;
-    log->older[log->olders++] = number;
 }
 
 /* lz_store_cut removes the oldest files of a log that may have fewer than it had. */
@@ -366,32 +289,15 @@ void lz_store_cut(struct lzlog *log)
         take_oldest(log, &place, &fd, false);
 }
 
-/* time_of_oldest is when the oldest file was written to last; false when there is none but the current one. */
-static bool time_of_oldest(const struct lzlog *log, time_t *seconds)
+/* next_number is the next one that no file in the folder has. */
+static uint64_t next_number(const struct lzlog *log)
 {
     char name[LZ_NAME];
-    struct stat st;
-    if (log->oldest < log->olders) {
-        lz_store_name(log, name, log->older[log->oldest]);
-        bool known = fstatat(log->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-        *seconds = known ? st.st_mtime : 0; /* one that is not there has gone already */
-        return true;
-    }
-    const struct lz_file *oldest = lz_store_oldest(log);
-    if (oldest == NULL || oldest == atomic_load_explicit(&log->current, memory_order_acquire) || fstat(oldest->fd, &st) != 0)
-        return false;
-    *seconds = st.st_mtime;
-    return true;
-}
-
-/* lz_store_forget removes files that are older than the log keeps them. There is no next file at that time. */
-void lz_store_forget(struct lzlog *log)
-{
-    struct lz_file *place;
-    int fd;
-    time_t last;
-    while (log->keep != 0 && time_of_oldest(log, &last) && time(NULL) > last && (uint64_t)(time(NULL) - last) > log->keep)
-        take_oldest(log, &place, &fd, false);
+    uint64_t number = log->newest;
+    do
+        lz_name(name, ++number);
+    while (number <= LZ_NUMBER_MAX && faccessat(log->folder.fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+    return number;
 }
 
 struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE])
@@ -411,7 +317,11 @@ struct lz_file *lz_store_next(struct lzlog *log, char why[LZLOG_WHY_SIZE])
                log->files);
         return NULL;
     }
-    uint64_t number = log->newest + 1;
+    uint64_t number = next_number(log);
+    if (number > LZ_NUMBER_MAX) {
+        lz_say(why, "the log's folder has a file with the highest number, %llu: move that file away", (unsigned long long)LZ_NUMBER_MAX);
+        return NULL;
+    }
     if (!(recycled ? lz_file_recycle(log, place, fd, number, why) : lz_file_fresh(log, place, number, why)))
         return NULL;
     log->newest = number;

@@ -46,40 +46,22 @@ bool lz_await_idle(struct lzlog *log, const struct lz_file *file, unsigned milli
     return true;
 }
 
-/* rest returns when a next file is wanted, or the log closes. Meanwhile it compresses, or waits. It is called with the lock. */
-static void rest(struct lzlog *log)
-{
-    bool more = true;
-    while (!log->closing && (!log->wanted || log->ready != NULL)) {
-        if (!more) {
-            pthread_cond_wait(&log->work, &log->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&log->lock);
-        more = lz_pack_some(log);
-        pthread_mutex_lock(&log->lock);
-    }
-}
-
 void *lz_preparer(void *argument)
 {
     struct lzlog *log = argument;
     char why[LZLOG_WHY_SIZE];
     pthread_mutex_lock(&log->lock);
     for (;;) {
-        rest(log);
+        while (!log->closing && (!log->wanted || log->ready != NULL))
+            pthread_cond_wait(&log->work, &log->lock);
         if (log->closing)
             break;
         log->wanted = false;
         struct lz_file *full = log->full;
-        uint64_t number = atomic_load_explicit(&log->current, memory_order_relaxed)->number;
         log->full = NULL;
         pthread_mutex_unlock(&log->lock);
-        if (full != NULL) {
+        if (full != NULL)
             lz_file_note_time(full);
-            lz_store_date(log, number, (uint64_t)time(NULL));
-        }
-        lz_store_forget(log);
         struct lz_file *next = lz_store_next(log, why);
         pthread_mutex_lock(&log->lock);
         log->ready = next;
@@ -89,7 +71,6 @@ void *lz_preparer(void *argument)
         pthread_cond_broadcast(&log->news);
     }
     pthread_mutex_unlock(&log->lock);
-    lz_pack_drop(log, 0); /* the next opening begins anew with it */
     return NULL;
 }
 
@@ -108,12 +89,13 @@ static void await(struct lzlog *log)
 }
 
 /*
- * is_full is false for a file that the caller found sealed in an earlier life and that has become the current one since: its
+ * is_full is true of a file that was cut, too. It is false for a file that the caller found sealed in an earlier life and that has become the current one since: its
  * place was recycled while the caller was held up.
  */
 static bool is_full(const struct lzlog *log, const struct lz_file *file, uint64_t span)
 {
-    return log->current == file && atomic_load_explicit(&file->head->cursor, memory_order_acquire) + span > log->capacity;
+    return log->current == file &&
+           (lz_cut(&file->mapping) || atomic_load_explicit(&file->head->cursor, memory_order_acquire) + span > log->capacity);
 }
 
 static void replace(struct lzlog *log, struct lz_file *full, struct lz_cipher *cipher)

@@ -157,7 +157,7 @@ static inline __attribute__((always_inline)) bool put(struct lzlog_writer *w, co
     return true;
 }
 
-/* write_on goes on with a write that got a place behind the end of a file. */
+/* write_on goes on with a write that got a place behind the end of a file, or one in a file that was cut. */
 static __attribute__((noinline)) enum lzlog_status write_on(struct lzlog_writer *w, const void *data, size_t size, struct lz_file *file,
                                                             uint64_t place)
 {
@@ -183,6 +183,8 @@ static inline __attribute__((always_inline)) enum lzlog_status write_as(struct l
     if (place + span > log->capacity)
         return write_on(w, data, size, file, place);
     bool done = put(w, file, place, data, size, plain);
+    if (lz_cut(&file->mapping))
+        return write_on(w, data, size, file, log->capacity + 1);
     turn_to(w, turn + 2);
     return done ? LZLOG_OK : LZLOG_FAILED;
 }

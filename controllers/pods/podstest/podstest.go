@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 )
 
-// Running is the pod of a member of a sweep's trial, in its first attempt. All of its containers run, each since the same instant.
+// Running returns a pod of a sweep's first attempt whose containers all run since the same instant.
 func Running(trial, member string, since time.Time) *corev1.Pod {
 	const attempt = 1
 	yes := true

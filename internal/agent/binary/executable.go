@@ -30,7 +30,7 @@ func InProcess(proc kernel.Proc, pid int, path string, symbols []string) record.
 	b.Path = path
 	if isInterpreter(path) {
 		b.Script = record.Unknown
-		b.Build = Unread("the program is run by an interpreter").Build
+		b.Build = Unread("an interpreter runs the program").Build
 	}
 	return b
 }

@@ -37,7 +37,7 @@ func (e *executable) debugInfo() record.Fact {
 	case len(e.Sections) == 0:
 		return record.NotShown(noSections)
 	case e.Section(".gnu_debuglink") != nil:
-		return record.RuledOut("another file holds it (.gnu_debuglink)")
+		return record.RuledOut("it is in another file (.gnu_debuglink)")
 	}
 	return record.RuledOut("there is no section .debug_info")
 }
@@ -128,11 +128,11 @@ func (e *executable) assertions() record.Fact {
 	case name != "" && (e.dynamic || e.names.imported[name]):
 		return record.Shown("symbol %s", name)
 	case name != "":
-		return record.NotShown("%s is there, and the C library that is part of the file may be all that calls it", name)
+		return record.NotShown("%s exists, but perhaps only the file's C library calls it", name)
 	case !e.dynamic && e.names.all == nil:
 		return record.NotShown("%s", e.names.unread)
 	case !e.ofC():
-		return record.NotShown("only assertions of C and C++ are looked for, and the compiler is not known to be theirs alone")
+		return record.NotShown("only assertions of C and C++ are detected, and other languages may be part of the file")
 	}
 	return record.RuledOut("nothing calls __assert_fail")
 }
@@ -177,7 +177,7 @@ func (e *executable) allocator() (name, by string) {
 		}
 	}
 	if e.names.all != nil {
-		return record.Unknown, "no allocator that is known by its names"
+		return record.Unknown, "no known allocator"
 	}
 	for _, t := range allocatorTexts {
 		if e.found[t] {
@@ -209,5 +209,5 @@ func (e *executable) dynamicAllocator() (name, by string) {
 			return "musl", "it imports " + asks + " and needs " + library
 		}
 	}
-	return record.Unknown, "it imports " + asks + " from a library that is not known"
+	return record.Unknown, "it imports " + asks + " from an unknown library"
 }

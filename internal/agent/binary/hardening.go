@@ -40,7 +40,7 @@ func (e *executable) bindNow() record.Fact {
 	case e.asksForNow():
 		return record.Shown("the dynamic section asks for it")
 	case !e.dynamic:
-		return record.Shown("nothing is bound late in what is linked statically")
+		return record.Shown("a static file has no late binding")
 	case e.SectionByType(elf.SHT_DYNAMIC) == nil:
 		return record.NotShown(noSections)
 	}
@@ -67,7 +67,7 @@ func (e *executable) calls(what string, accept func(string) bool) record.Fact {
 	case name != "" && e.dynamic:
 		return record.Shown("symbol %s", name)
 	case name != "":
-		return record.NotShown("%s is there, and the C library that is part of the file may be all that uses it", name)
+		return record.NotShown("%s exists, but perhaps only the file's C library uses it", name)
 	case !e.dynamic && e.names.all == nil:
 		return record.NotShown("%s", e.names.unread)
 	}
@@ -85,7 +85,7 @@ func (e *executable) stackProtector() record.Fact {
 
 func (e *executable) stackClash() record.Fact {
 	if e.pureGo() {
-		return record.RuledOut("Go's stacks grow by checks of their own")
+		return record.RuledOut("Go checks stack growth itself")
 	}
 	return e.recorded("-fstack-clash-protection")
 }
@@ -114,7 +114,7 @@ func (e *executable) branches() (targets, stack record.Fact) {
 	case elf.EM_AARCH64:
 		property = propertyARM
 	default:
-		f := record.NotShown("such a property is not known of %s", arch(e.Machine))
+		f := record.NotShown("this property is unknown for %s", arch(e.Machine))
 		return f, f
 	}
 	if len(e.Sections) == 0 {

@@ -31,7 +31,7 @@ func (e *executable) readNames() {
 	there, tooLarge := e.symbols(elf.SHT_SYMTAB)
 	switch {
 	case tooLarge:
-		e.names.unread = "its symbol table is larger than is read"
+		e.names.unread = "its symbol table exceeds the size limit"
 		return
 	case !there:
 		e.names.unread = "it is stripped"

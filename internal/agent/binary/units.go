@@ -52,7 +52,7 @@ func (e *executable) dwarf() (*dwarf.Data, string) {
 			continue
 		}
 		if s.Size > left || s.FileSize > left {
-			return nil, fmt.Sprintf("its debug information is larger than the %d MB that are read", maxDebug>>20)
+			return nil, fmt.Sprintf("its debug information exceeds the limit of %d MB", maxDebug>>20)
 		}
 		left -= s.Size
 		if text, err := s.Data(); err == nil {
@@ -60,7 +60,7 @@ func (e *executable) dwarf() (*dwarf.Data, string) {
 		}
 	}
 	if e.Section(".zdebug_info") != nil {
-		return nil, "its debug information is compressed in a form that is not read"
+		return nil, "its debug information has an unsupported compression"
 	}
 	if parts["info"] == nil {
 		return nil, ""

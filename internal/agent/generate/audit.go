@@ -55,7 +55,7 @@ func (g *Generator) auditor(r *cellRun, deadline time.Time, unknown string) *htt
 	first := chance(g.config.Trial, r.slot.Cell).IntN(len(all))
 	var expected []httpcheck.Expectation
 	for i := range all {
-		expected = append(expected, g.expected(all[(first+i)%len(all)].Request))
+		expected = append(expected, g.expected(all[(first+i)%len(all)].Request, r.run.Server))
 	}
 	auditor, err := httpcheck.NewAuditor(r.server, expected, deadline)
 	if err != nil {

@@ -106,10 +106,10 @@ func (g *Generator) load(ctx context.Context, clock timing.Clock, r *cellRun, ra
 		return err
 	}
 	r.run.CPUsAllowed = b.process.cpusAllowed()
-	audited := g.beginMeasuredAudit(b.process.ctx, clock, r, b.probe)
+	audited, sampled := g.beginMeasuredAudit(b.process.ctx, clock, r, b.probe), g.beginSampling(b.process, r)
 	err = b.process.wait()
 	r.run.Ended = time.Now()
-	r.run.FirstConnection, r.run.MeasuredAudit = b.probe.end(), audited()
+	r.run.FirstConnection, r.run.MeasuredAudit, r.run.LoadAudit = b.probe.end(), audited(), sampled()
 	g.difference(r, b.counted)
 	if errors.Is(err, errKilled) {
 		return fmt.Errorf("%s %w", r.args[0], errHung)
@@ -174,7 +174,7 @@ func (g *Generator) probe(ctx context.Context, before reading[record.Network], b
 var (
 	errLate = errors.New("the generator was late for the cell")
 	// errHung is the error of a tool that did not end. It can make later cells late.
-	errHung = fmt.Errorf("was killed, since it had not ended %v after its time", toolGrace)
+	errHung = fmt.Errorf("was killed, because it had not ended %v after its time", toolGrace)
 )
 
 // fail records why the cell has no measurement. After a hung tool, the hang is the reason for being late.

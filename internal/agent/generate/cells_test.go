@@ -290,7 +290,7 @@ func TestWhoAudits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := New(Config{Index: tc.index}, nil, nil)
 			if tc.answer != "" {
-				g.answers = map[string]httpcheck.Expectation{"/": httpcheck.Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200, Body: &tc.answer}})}
+				g.answers = []map[string]httpcheck.Expectation{{"/": httpcheck.Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200, Body: &tc.answer}})}}
 			}
 			a := &cellRun{slot: timetable.Slot{Cell: tc.cell}, server: httpcheck.Server{Address: target}}
 			got := g.beginAudit(t.Context(), a, time.Now().Add(100*time.Millisecond))()

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	errNoCgroup      = errors.New("the generator has no cgroup of its own")
+	errNoCgroup      = errors.New("the generator has no separate cgroup")
 	errShared        = errors.New("the generators share a network namespace")
 	errSharedNetwork = errors.New("other programs use the same network namespace")
 )
@@ -73,15 +73,15 @@ func (g *Generator) difference(r *cellRun, before counts) {
 		r.run.Network = kernel.Traffic(before.network.value, after.network.value)
 		if g.config.SharedNetwork {
 			r.run.Network.ActiveOpens, r.run.Network.PassiveOpens, r.run.Network.Handshakes = 0, 0, nil
-			known("What became of the generator's connections", errSharedNetwork)
+			known("The state of the generator's connections", errSharedNetwork)
 		} else if r.run.Network.Handshakes == nil {
-			known("What went wrong while the generator's connections were opened", kernel.ErrNoHandshakes)
+			known("The number of connection errors of the generator", kernel.ErrNoHandshakes)
 		}
 	}
 	own := util.ParseCPUs(r.run.CPUsAllowed)
 	from, errFrom := kernel.TimesOf(before.cpus.value, own)
 	to, errTo := kernel.TimesOf(after.cpus.value, own)
-	if known("What else ran on the generator's CPUs", before.cpus.failed, after.cpus.failed, errFrom, errTo) {
+	if known("The CPU use of others on the generator's CPUs", before.cpus.failed, after.cpus.failed, errFrom, errTo) {
 		r.run.BusyNanos, r.run.StealNanos, r.run.CoreNanos = to.Busy-from.Busy, to.Steal-from.Steal, to.Total-from.Total
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// duet is a cell in which two servers take turns under one load: disturbances then affect both alike.
+// duet is a cell whose two servers take turns under one load: disturbances affect both alike.
 type duet struct {
 	generator *Generator
 	slot      timetable.Slot
@@ -142,6 +142,9 @@ func (d *duet) takeTurns(ctx context.Context, purpose tool.Purpose, from, until,
 			args := p.tool.Args(p.share, targetOf(p.server), purpose)
 			if err := p.takeTurn(ctx, d.generator.config.Dir, args, deadline, at); err != nil {
 				return err
+			}
+			if purpose == tool.Measure && p.sampled == nil {
+				p.sampled = d.generator.beginSampling(p.process, p.cellRun)
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func (g *Generator) checkEncryption(ctx context.Context, c protocol.Check, i int
 		seen[cell.Tool] = true
 		agreed, err := g.handshake(ctx, t, cell, server.Address)
 		if err != nil {
-			return nil, fmt.Errorf("%s could not begin TLS with the server: %w: let both have a version and a cipher suite in common, or choose another tool", cell.Tool, err)
+			return nil, fmt.Errorf("%s could not start TLS with the server: %w: both need a common version and cipher suite; change the server's, or choose another tool", cell.Tool, err)
 		}
 		all = append(all, record.Encryption{Server: i, Client: string(cell.Tool), Version: agreed.Version, Cipher: agreed.Cipher})
 	}
@@ -156,11 +156,11 @@ func (r *relay) address() string { return r.listener.Addr().String() }
 // end ends all connections, and returns when none is left.
 func (r *relay) end() {
 	r.close()
-	_ = r.listener.Close() // Nobody connects any more.
+	_ = r.listener.Close() // There are no more connections.
 	r.busy.Wait()
 }
 
-// orElse returns what was heard, or err if nothing was.
+// orElse returns the recorded bytes, or err if there are none.
 func (r *relay) orElse(err error) (Agreed, error) {
 	select {
 	case h := <-r.heard:
@@ -184,7 +184,7 @@ func (r *relay) pass(ctx context.Context, client net.Conn) {
 		_, _ = io.Copy(server, client) // If one side ends, both are closed.
 		server.Close()
 	})
-	// A client only knows what was heard before.
+	// A client only knows the bytes from before.
 	_, _ = io.Copy(client, io.TeeReader(server, &ear{heard: r.heard}))
 }
 

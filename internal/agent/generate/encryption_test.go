@@ -95,7 +95,7 @@ func TestAServerWithoutTheTLSThatIsWantedIsRefused(t *testing.T) {
 	}{
 		"another authority":         {[]string{good.Target}, []*record.TLS{{CA: other.Authority}}, 0, "is not signed by an authority of tls.ca"},
 		"the second of a duet":      {[]string{good.Target, other.Target}, []*record.TLS{{CA: good.Authority}, {CA: good.Authority}}, 1, "is not signed by an authority of tls.ca"},
-		"plain HTTP":                {[]string{strings.TrimPrefix(plain.URL, "http://")}, []*record.TLS{{}}, 0, "the server speaks no TLS on its port"},
+		"plain HTTP":                {[]string{strings.TrimPrefix(plain.URL, "http://")}, []*record.TLS{{}}, 0, "the server does not speak TLS on its port"},
 		"plain beside one with TLS": {[]string{good.Target, strings.TrimPrefix(plain.URL, "http://")}, []*record.TLS{{}, nil}, 0, ""},
 		"nothing in common":         {[]string{picky.Target}, []*record.TLS{{}}, 0, "the check could not connect to the server: the TLS handshake failed: "},
 	} {
@@ -165,7 +165,7 @@ func TestAServerWithoutHTTP2IsRefusedBeforeItIsMeasured(t *testing.T) {
 				check.Scripts = []protocol.Script{{Load: c.Load, Text: []byte("export default function () {}")}}
 			}
 			got := b.generator.Check(t.Context(), check)
-			if want := "the server speaks no HTTP/2 on its port: offered h2 and http/1.1 in a TLS handshake (ALPN), it chose http/1.1: "; got.Fault != protocol.FaultTLS || !strings.HasPrefix(got.Message, want) {
+			if want := "the server does not speak HTTP/2 on its port: offered h2 and http/1.1 in a TLS handshake (ALPN), it chose http/1.1: "; got.Fault != protocol.FaultTLS || !strings.HasPrefix(got.Message, want) {
 				t.Errorf("got %+v, want %q", got, want)
 			}
 		})
@@ -179,8 +179,8 @@ func TestAToolThatBeginsNoTLSIsRefused(t *testing.T) {
 		says string
 		want string
 	}{
-		"it ends":       {"echo no common cipher; exit 3", "wrk could not begin TLS with the server: exit status 3: no common cipher: let both have"},
-		"it is refused": {`exec 3<>/dev/tcp/$0/$1; printf '\026\003\001\000\005\001\000\000\001\003' >&3; cat <&3; sleep 60`, "wrk could not begin TLS with the server: the server refused with TLS alert "},
+		"it ends":       {"echo no common cipher; exit 3", "wrk could not start TLS with the server: exit status 3: no common cipher: both need"},
+		"it is refused": {`exec 3<>/dev/tcp/$0/$1; printf '\026\003\001\000\005\001\000\000\001\003' >&3; cat <&3; sleep 60`, "wrk could not start TLS with the server: the server refused with TLS alert "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, withTool(shellAt{text: tc.says}))

@@ -18,24 +18,33 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-func faultyServer(t *testing.T, program string, flags ...string) (pid, port int) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"--port=0"}, flags...)...)
+func buildFaulty(tb testing.TB) string {
+	tb.Helper()
+	program := filepath.Join(tb.TempDir(), "faulty")
+	if out, err := exec.CommandContext(tb.Context(), "go", "build", "-o", program, "../../../workloads/faulty").CombinedOutput(); err != nil {
+		tb.Fatalf("building the server: %v\n%s", err, out)
+	}
+	return program
+}
+
+func faultyServer(tb testing.TB, program string, flags ...string) (pid, port int) {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), program, append([]string{"--port=0"}, flags...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	tb.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	found := regexp.MustCompile(`listening on \S+:(\d+), `).FindStringSubmatch(line)
 	if err != nil || found == nil {
-		t.Fatalf("the server does not say where it listens: %q, %v", line, err)
+		tb.Fatalf("the server does not say where it listens: %q, %v", line, err)
 	}
 	if port, err = strconv.Atoi(found[1]); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return cmd.Process.Pid, port
 }
@@ -70,10 +79,7 @@ func observedLoad(t *testing.T, pid, port int, c record.Cell) (record.CellRun, r
 // retries.
 func TestTheRecordShowsWhatWrkDoesNotNotice(t *testing.T) {
 	testbed.Programs(t, "wrk")
-	program := filepath.Join(t.TempDir(), "faulty")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../workloads/faulty").CombinedOutput(); err != nil {
-		t.Fatalf("building the server: %v\n%s", err, out)
-	}
+	program := buildFaulty(t)
 	hung := func(o record.CellObservation) int64 {
 		if o.Sockets == nil || o.Sockets.Hung == nil {
 			return -1

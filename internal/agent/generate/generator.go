@@ -69,8 +69,8 @@ type Generator struct {
 	cpusError error
 
 	mu sync.Mutex
-	// answers are those of the successful check, by request key.
-	answers    map[string]httpcheck.Expectation
+	// answers are those of the successful check: of each server, by request key.
+	answers    []map[string]httpcheck.Expectation
 	responses  []record.Response
 	encryption []record.Encryption
 }
@@ -95,7 +95,7 @@ func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checke
 		return protocol.Checked{Fault: protocol.FaultLoad, Message: err.Error()}
 	}
 	var result protocol.Checked
-	answers := map[string]httpcheck.Expectation{}
+	var answers []map[string]httpcheck.Expectation
 	var encryption []record.Encryption
 	for i := range c.Targets {
 		agreed, err := g.checkEncryption(ctx, c, i)
@@ -107,10 +107,9 @@ func (g *Generator) Check(ctx context.Context, c protocol.Check) protocol.Checke
 		if err != nil {
 			return protocol.Checked{Fault: unless(err, protocol.FaultServer), Message: err.Error(), Server: i}
 		}
+		answers = append(answers, map[string]httpcheck.Expectation{})
 		for _, a := range all {
-			if i == 0 {
-				answers[a.Again.Request.Key()] = a.Again
-			}
+			answers[i][a.Again.Request.Key()] = a.Again
 			a.Response.Server = i
 			result.Responses = append(result.Responses, a.Response)
 		}
@@ -140,13 +139,15 @@ func (g *Generator) checkOwn(c protocol.Check) error {
 	return g.checkLoads(c.Cells)
 }
 
-// expected returns the expected answers of a request: from the load, or else from the check.
-func (g *Generator) expected(r record.Request) httpcheck.Expectation {
+// expected returns a server's expected answer to a request: from the load, or else from the check.
+func (g *Generator) expected(r record.Request, server int) httpcheck.Expectation {
 	e := httpcheck.Expect(r)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if seen, ok := g.answers[r.Key()]; ok {
-		return e.OrBodyOf(seen)
+	if server < len(g.answers) {
+		if seen, ok := g.answers[server][r.Key()]; ok {
+			return e.OrBodyOf(seen)
+		}
 	}
 	return e
 }

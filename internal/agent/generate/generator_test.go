@@ -105,6 +105,7 @@ type fakeTool struct{ tool.Tool }
 func (fakeTool) Args(record.Cell, tool.Target, tool.Purpose) []string { return []string{"true"} }
 func (fakeTool) Files(record.Cell, tool.Target) []tool.File           { return nil }
 
+func (fakeTool) Caveats(record.Cell, bool) tool.Caveats   { return tool.Caveats{} }
 func (fakeTool) Waits() bool                              { return false }
 func (fakeTool) Outputs(record.Cell) []string             { return nil }
 func (fakeTool) Parse([]byte) (record.Measurement, error) { return record.Measurement{}, nil }
@@ -133,7 +134,7 @@ func TestGeneratorKillsAToolThatHangs(t *testing.T) {
 		{Cell: cell(2, 0), Warmup: 50 * time.Millisecond, Measure: 50 * time.Millisecond, End: 100 * time.Millisecond},
 	}
 	result := b.again(protocol.Start{Targets: []string{"127.0.0.1:1"}, Slots: slots}, func(o outcome) bool { return !o.Cells[0].Late })
-	if got, want := result.Cells[0].Error, "sleep was killed, since it had not ended 2s after its time"; got != want {
+	if got, want := result.Cells[0].Error, "sleep was killed, because it had not ended 2s after its time"; got != want {
 		t.Errorf("error of the cell whose tool hung = %q, want %q", got, want)
 	}
 	if got := result.Cells[1]; !strings.Contains(got.Error, "late for the cell") || got.Late {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// spareDescriptors are needed by a tool in addition to its connections.
+	// spareDescriptors is how many descriptors a tool needs in addition to its connections.
 	spareDescriptors = 64
 	probeLimit       = 10 * time.Second
 	// probeFile is the raw output of a trial run, relative to the agent's folder.
@@ -46,17 +46,17 @@ func (g *Generator) checkLoads(cells []record.Cell) error {
 	for _, c := range cells {
 		share := timetable.Share(c, g.config.Index).Connections
 		if need := uint64(share) + spareDescriptors; share > 0 && need > descriptors {
-			return fmt.Errorf("loads[%s].levels: %d connections in a generator need %d descriptors, and its container may open %d: ask for fewer, or raise generators.pods", c.Load, share, need, descriptors)
+			return fmt.Errorf("loads[%s].levels: %d connections in a generator need %d descriptors, but its container may open only %d: lower connections, or raise generators.pods", c.Load, share, need, descriptors)
 		}
 		if share > ports {
-			return fmt.Errorf("loads[%s].levels: %d connections in a generator need as many local ports, and its pod has %d: ask for fewer, or raise generators.pods", c.Load, share, ports)
+			return fmt.Errorf("loads[%s].levels: %d connections in a generator need as many local ports, but its pod has only %d: lower connections, or raise generators.pods", c.Load, share, ports)
 		}
 		script := tool.ScriptPath(g.scripts, c)
 		if script == "" {
 			continue
 		}
 		if _, err := os.Stat(script); errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("loads[%s].script: the operator has not sent it: it is of another version than this agent", c.Load)
+			return fmt.Errorf("loads[%s].script: the operator did not send it: use operator and agent of the same version", c.Load)
 		} else if err != nil {
 			return fmt.Errorf("loads[%s].script: %w", c.Load, err)
 		}

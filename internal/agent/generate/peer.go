@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // peerLoad is the tool against one peer of a duet, during one cell. One peer runs at a time; SIGSTOP freezes the other.
@@ -17,6 +19,8 @@ type peerLoad struct {
 	process *process
 	ended   chan error
 	turns   []turn
+	// sampled waits for the answers that were seen on the measured tool's connections; nil before its first turn is over.
+	sampled func() *record.Audit
 }
 
 type turn struct{ from, to time.Time }
@@ -59,7 +63,7 @@ func (p *peerLoad) start(ctx context.Context, dir string, args []string, deadlin
 	return nil
 }
 
-// signal freezes or resumes the tool. A tool that has ended is reported by the wait.
+// signal freezes or resumes the tool. The wait reports a tool that has ended.
 func (p *peerLoad) signal(s syscall.Signal) error {
 	if err := p.process.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("sending %v to %s: %w", s, p.args[0], err)
@@ -75,6 +79,7 @@ func (p *peerLoad) finish() error {
 	process := p.process
 	err := <-p.ended
 	p.process, p.run.Ended = nil, time.Now()
+	p.run.LoadAudit = p.sampled()
 	p.turns = append(p.turns, turn{from, p.run.Ended})
 	switch {
 	case errors.Is(err, errKilled):
@@ -98,7 +103,7 @@ func (p *peerLoad) stop() {
 }
 
 // active returns how long the tool loaded its server: its turns within the time that it says it measured. That time ends with the tool, except
-// for the millisecond in which it prints.
+// for the millisecond that it needs to print.
 func (p *peerLoad) active() time.Duration {
 	begin := p.run.Ended.Add(-time.Duration(p.run.Measurement.DurationMicros) * time.Microsecond)
 	var sum time.Duration

@@ -39,7 +39,7 @@ func ReadServerHello(sent []byte) (Agreed, error) {
 		part := sent[recordHead:min(end, len(sent))]
 		switch {
 		case sent[1] != 3 || kind != recordHandshake && kind != recordAlert:
-			return Agreed{}, fmt.Errorf("the server speaks no TLS: what it sends begins with %q", sent[:recordHead])
+			return Agreed{}, fmt.Errorf("the server does not speak TLS: its answer begins with %q", sent[:recordHead])
 		case kind == recordAlert && len(part) >= 2:
 			return Agreed{}, AlertError(part[1])
 		case kind == recordAlert:

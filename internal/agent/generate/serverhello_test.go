@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/agent/generate"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func sent(t *testing.T, server *tls.Config, client *tls.Config) ([]byte, tls.ConnectionState, error) {
@@ -94,8 +95,8 @@ func TestWhatIsNoHelloIsToldApart(t *testing.T) {
 	}{
 		"an alert":                     {string(alert), "the server refused with TLS alert 70 ("},
 		"half an alert":                {"\x15\x03\x01\x00\x02\x02", generate.ErrShort.Error()},
-		"plain HTTP":                   {"HTTP/1.1 400 Bad Request\r\n", `the server speaks no TLS: what it sends begins with "HTTP/"`},
-		"data before a hello":          {"\x17\x03\x03\x00\x01x", "the server speaks no TLS"},
+		"plain HTTP":                   {"HTTP/1.1 400 Bad Request\r\n", `the server does not speak TLS: its answer begins with "HTTP/"`},
+		"data before a hello":          {"\x17\x03\x03\x00\x01x", "the server does not speak TLS"},
 		"another message":              {"\x16\x03\x03\x00\x04\x0b\x00\x00\x00", "the server begins its handshake with message 11"},
 		"a hello without a version":    {"\x16\x03\x03\x00\x05\x02\x00\x00\x01\x03", "the server's hello cannot be read"},
 		"a session beyond its end":     {"\x16\x03\x03\x00\x28\x02\x00\x00\x24\x03\x03" + strings.Repeat("r", 32) + "\xff\x00", "the server's hello cannot be read"},
@@ -112,6 +113,7 @@ func TestWhatIsNoHelloIsToldApart(t *testing.T) {
 }
 
 func FuzzServerHello(f *testing.F) {
-	f.Add([]byte("\x16\x03\x03\x00\x30\x02\x00\x00\x2c\x03\x03" + strings.Repeat("r", 32) + "\x00\x13\x01\x00\x00\x06\x00\x2b\x00\x02\x03\x04"))
-	f.Fuzz(func(_ *testing.T, sent []byte) { _, _ = generate.ReadServerHello(sent) })
+	corpus := mutated.Of[[]byte](f)
+	corpus.Add([]byte("\x16\x03\x03\x00\x30\x02\x00\x00\x2c\x03\x03" + strings.Repeat("r", 32) + "\x00\x13\x01\x00\x00\x06\x00\x2b\x00\x02\x03\x04"))
+	corpus.Fuzz(func(_ testing.TB, sent []byte) { _, _ = generate.ReadServerHello(sent) })
 }

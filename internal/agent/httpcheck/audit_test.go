@@ -98,13 +98,13 @@ func TestAudit(t *testing.T) {
 			server:  func(c net.Conn) { readRequest(bufio.NewReader(c)) },
 			least:   1,
 			want:    func(a record.Audit) bool { return a.Failed == a.Requests },
-			example: "GET / was not answered: ",
+			example: "GET / got no answer: ",
 		},
 		"a server that never answers": {
 			server: answersThen(0, ""), least: 1, want: func(a record.Audit) bool {
 				return a == record.Audit{Requests: 1, Failed: 1, Connections: 1, Example: a.Example}
 			},
-			example: "GET / was not answered: no answer within ",
+			example: "GET / got no answer within ",
 		},
 		"an answer that the end cuts off": {
 			server: answersThen(3, ""), least: 3, want: func(a record.Audit) bool { return a == record.Audit{Requests: 3, Connections: 1} },
@@ -172,7 +172,7 @@ func TestAuditOfNobody(t *testing.T) {
 	got := again(200*time.Millisecond, func(a *record.Audit) bool { return a.Requests > 0 }, func(deadline time.Time) *record.Audit {
 		return auditing(t, "127.0.0.1:1", Expect(record.Request{Path: "/", Expect: record.Expect{Status: 200}}), deadline).Warmup(t.Context())
 	})
-	const want = "GET / was not answered: dial tcp 127.0.0.1:1: connect: connection refused"
+	const want = "GET / got no answer: dial tcp 127.0.0.1:1: connect: connection refused"
 	if got.Failed < 1 || got.Failed != got.Requests || got.Example != want {
 		t.Errorf("got %+v, want the example %q", *got, want)
 	}

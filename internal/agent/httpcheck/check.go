@@ -2,6 +2,7 @@ package httpcheck
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,7 +24,8 @@ type Answer struct {
 	Again    Expectation
 }
 
-// Check sends all requests once, concurrently. The error is that of the first wrong answer in the list, as a sentence.
+// Check sends all requests, concurrently, and then those again whose body is compared with the first one: a body that differs each time would
+// void every cell. The error is that of the first wrong answer in the list, as a sentence.
 func Check(ctx context.Context, server Server, requests []record.Request) ([]Answer, error) {
 	all, errs := make([]Answer, len(requests)), make([]error, len(requests))
 	var group sync.WaitGroup
@@ -31,12 +33,26 @@ func Check(ctx context.Context, server Server, requests []record.Request) ([]Ans
 		group.Go(func() { all[i], errs[i] = ask(ctx, server, Expect(r)) })
 	}
 	group.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
-	return all, nil
+	for i, a := range all {
+		group.Go(func() { errs[i] = askAgain(ctx, server, a) })
+	}
+	group.Wait()
+	return all, cmp.Or(errs...)
+}
+
+// askAgain sends a request again, unless its load says what the body is or that it may be any. The body must be that of the first answer.
+func askAgain(ctx context.Context, server Server, first Answer) error {
+	if expect := first.Again.Request.Expect; expect.AnyBody || expect.Body != nil {
+		return nil
+	}
+	_, err := ask(ctx, server, first.Again)
+	if wrong := (wrongBody{}); errors.As(err, &wrong) {
+		return fmt.Errorf("%w: for a body that differs each time, set expect: {bodies: Any}", wrong)
+	}
+	return err
 }
 
 func ask(ctx context.Context, server Server, e Expectation) (Answer, error) {
@@ -72,13 +88,13 @@ func unanswered(what string, err error, limit time.Duration) error {
 	case timedOut(err) && Unreachable(err):
 		return fmt.Errorf("%s was not sent: no connection within %v: %w", what, limit, err)
 	case timedOut(err):
-		return fmt.Errorf("%s was not answered: no answer within %v", what, limit)
+		return fmt.Errorf("%s got no answer within %v", what, limit)
 	case untrusted(err):
 		return fmt.Errorf("%s was not sent: %w", what, err)
 	case errors.Is(err, errSurplus), errors.Is(err, errFrames):
-		return fmt.Errorf("%s was answered wrongly: %w", what, err)
+		return fmt.Errorf("%s got a wrong answer: %w", what, err)
 	}
-	return fmt.Errorf("%s was not answered: %w", what, err)
+	return fmt.Errorf("%s got no answer: %w", what, err)
 }
 
 func timedOut(err error) bool {
@@ -143,8 +159,8 @@ func (e Expectation) compare(a answer) error {
 }
 
 func show(body []byte, size int64) string {
-	if size <= maxShown {
+	if size <= maxShown && int64(len(body)) == size {
 		return fmt.Sprintf("%q", body)
 	}
-	return fmt.Sprintf("%q... (%d bytes)", body[:maxShown], size)
+	return fmt.Sprintf("%q... (%d bytes)", body[:min(maxShown, len(body))], size)
 }

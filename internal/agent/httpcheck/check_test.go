@@ -61,10 +61,10 @@ func TestCheck(t *testing.T) {
 		},
 		"another status":             {requests: []record.Request{ok("/"), ok("/missing?a=b")}, want: "GET /missing?a=b answered 404 instead of 200"},
 		"a redirect is not followed": {requests: []record.Request{ok("/moved")}, want: "GET /moved answered 302 instead of 200"},
-		"no answer":                  {requests: []record.Request{ok("/broken")}, want: "GET /broken was not answered: EOF"},
+		"no answer":                  {requests: []record.Request{ok("/broken")}, want: "GET /broken got no answer: EOF"},
 		"nobody there": {
 			target: "127.0.0.1:1", requests: []record.Request{ok("/")},
-			want: "GET / was not answered: dial tcp 127.0.0.1:1: connect: connection refused",
+			want: "GET / got no answer: dial tcp 127.0.0.1:1: connect: connection refused",
 		},
 		"a path that is not one": {requests: []record.Request{ok("/%zz")}, want: `GET /%zz cannot be sent: invalid URL escape "%zz"`},
 	}

@@ -109,7 +109,7 @@ func TestCountedStopsAConnectionThatIsNotAnswered(t *testing.T) {
 			answersThenEnds(conn, 6)
 		}()
 		got, err := Counted(t.Context(), Server{Address: l.Addr().String()}, hello("helloworld"), 100, 1, time.Now().Add(patience))
-		if err != nil || got.Requests != 7 || got.Failed != 1 || !strings.HasPrefix(got.Example, "GET / was not answered") {
+		if err != nil || got.Requests != 7 || got.Failed != 1 || !strings.HasPrefix(got.Example, "GET / got no answer") {
 			t.Errorf("it says %+v, %v", got, err)
 		}
 	})
@@ -214,8 +214,8 @@ func TestAwaitEndsAtItsDeadline(t *testing.T) {
 	}
 	_ = closed.Close()
 	for name, tc := range map[string]struct{ target, want string }{
-		"nobody listens":   {closed.Addr().String(), "GET / was not answered"},
-		"it never answers": {speak(t, answersThen(0, "")), "GET / was not answered: no answer within"},
+		"nobody listens":   {closed.Addr().String(), "GET / got no answer"},
+		"it never answers": {speak(t, answersThen(0, "")), "GET / got no answer within"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

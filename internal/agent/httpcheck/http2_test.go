@@ -79,7 +79,7 @@ func TestAnAnswerInHTTP2IsComparedAsAnyOther(t *testing.T) {
 		"a long one":          {record.Request{Path: "/long"}, ""},
 		"another status":      {record.Request{Path: "/gone"}, "GET /gone answered 410 instead of 200"},
 		"another body":        {record.Request{Path: "/", Expect: record.Expect{Body: &other}}, `GET / answered the body "hello" instead of "goodbye"`},
-		"one that is cut off": {record.Request{Path: "/cut"}, "GET /cut was not answered: stream error"},
+		"one that is cut off": {record.Request{Path: "/cut"}, "GET /cut got no answer: stream error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := tc.request.Expect.Body
@@ -119,7 +119,7 @@ func TestAServerThatDoesNotAnswerInHTTP2IsNotWaitedForForEver(t *testing.T) {
 	for end := time.Now().Add(2 * time.Minute); err == nil && audit.Requests == 0 && time.Now().Before(end); { // A busy machine may send no request in time.
 		audit, err = httpcheck.Counted(t.Context(), own, overHTTP2(record.Request{Path: "/"}), 10, 1, time.Now().Add(2*time.Second))
 	}
-	if err != nil || audit.Requests != 1 || audit.Failed != 1 || !strings.HasPrefix(audit.Example, "GET / was not answered: no answer within ") {
+	if err != nil || audit.Requests != 1 || audit.Failed != 1 || !strings.HasPrefix(audit.Example, "GET / got no answer within ") {
 		t.Errorf("the audit is %+v, %v", audit, err)
 	}
 }
@@ -148,8 +148,8 @@ func TestAServerWithoutHTTP2IsRefusedWithASentence(t *testing.T) {
 		offers []string
 		want   string
 	}{
-		"it offers HTTP/1.1": {[]string{"http/1.1"}, "the server speaks no HTTP/2 on its port: offered h2 and http/1.1 in a TLS handshake (ALPN), it chose http/1.1: let it offer h2, or remove loads[].protocol"},
-		"it offers nothing":  {[]string{}, "the server speaks no HTTP/2 on its port: offered h2 and http/1.1 in a TLS handshake (ALPN), it chose neither: let it offer h2, or remove loads[].protocol"},
+		"it offers HTTP/1.1": {[]string{"http/1.1"}, "the server does not speak HTTP/2 on its port: offered h2 and http/1.1 in a TLS handshake (ALPN), it chose http/1.1: enable h2 in the server, or remove loads[].protocol"},
+		"it offers nothing":  {[]string{}, "the server does not speak HTTP/2 on its port: offered h2 and http/1.1 in a TLS handshake (ALPN), it chose neither: enable h2 in the server, or remove loads[].protocol"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, own := ownHTTP2(t, hello, func(c *tls.Config) { c.NextProtos = tc.offers })

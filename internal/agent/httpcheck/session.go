@@ -26,9 +26,9 @@ const (
 )
 
 var (
-	errSurplus = errors.New("more bytes came than the answer has")
+	errSurplus = errors.New("the server sent more bytes than the answer has")
 	// errFrames means that an HTTP/1.1 request was answered with HTTP/2 frames, whose first byte is 0.
-	errFrames = errors.New("the answer looks like HTTP/2, and the load asks in HTTP/1.1: set its protocol to HTTP2, over TLS and with k6, or let the server speak HTTP/1.1")
+	errFrames = errors.New("the answer looks like HTTP/2, but the load uses HTTP/1.1: set its protocol to HTTP2 (needs TLS, and k6 or h2load), or use HTTP/1.1 in the server")
 )
 
 // session is one connection for sequential requests. It counts bytes on the wire, which the standard library's client does not report.

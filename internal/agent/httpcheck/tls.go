@@ -73,7 +73,7 @@ func untrusted(err error) bool {
 type noHTTP2Error string
 
 func (e noHTTP2Error) Error() string {
-	return fmt.Sprintf("the server speaks no HTTP/2 on its port: offered %s in a TLS handshake (ALPN), it chose %s: let it offer h2, or remove loads[].protocol",
+	return fmt.Sprintf("the server does not speak HTTP/2 on its port: offered %s in a TLS handshake (ALPN), it chose %s: enable h2 in the server, or remove loads[].protocol",
 		strings.Join(offered, " and "), cmp.Or(string(e), "neither"))
 }
 
@@ -100,7 +100,7 @@ func secure(ctx context.Context, conn net.Conn, want record.TLS, p record.Protoc
 	encrypted := tls.Client(conn, config)
 	err := encrypted.HandshakeContext(ctx)
 	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return nil, untrustedError{fmt.Errorf("the server speaks no TLS on its port: its answer to a handshake begins with %q: remove tls, or let the server speak it", plain.RecordHeader)}
+		return nil, untrustedError{fmt.Errorf("the server does not speak TLS on its port: its answer to a handshake begins with %q: remove tls, or enable TLS in the server", plain.RecordHeader)}
 	}
 	if err != nil && !untrusted(err) {
 		return nil, fmt.Errorf("the TLS handshake failed: %w", err)
@@ -124,20 +124,20 @@ func verify(sent []*x509.Certificate, want record.TLS, now time.Time) error {
 	if err == nil {
 		return nil
 	}
-	return untrustedError{fmt.Errorf("%w, or give tls.verify: None in the place of ca", doubt(err, sent[0], want))}
+	return untrustedError{fmt.Errorf("%w, or replace ca by tls.verify: None", doubt(err, sent[0], want))}
 }
 
 func doubt(err error, own *x509.Certificate, want record.TLS) error {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return fmt.Errorf("the server's certificate, by %q, is not signed by an authority of tls.ca: give the certificate of the one that has signed it", own.Issuer)
+		return fmt.Errorf("the server's certificate, issued by %q, is not signed by an authority of tls.ca: add the certificate of its issuer", own.Issuer)
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return fmt.Errorf("the server's certificate is for %s and not for tls.serverName %s: correct serverName, or the certificate", namesOf(own), want.ServerName)
+		return fmt.Errorf("the server's certificate is for %s, not for tls.serverName %s: correct serverName or the certificate", namesOf(own), want.ServerName)
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		const day = time.DateOnly
 		of := invalid.Cert
-		return fmt.Errorf("the server's certificate is out of date: that of %q lasts from %s to %s: renew it", of.Subject, of.NotBefore.UTC().Format(day), of.NotAfter.UTC().Format(day))
+		return fmt.Errorf("the server's certificate has expired or is not yet valid: %q is valid from %s to %s: renew it", of.Subject, of.NotBefore.UTC().Format(day), of.NotAfter.UTC().Format(day))
 	}
 	return fmt.Errorf("the server's certificate cannot be verified: %w: correct it", err)
 }
@@ -169,7 +169,7 @@ func keyOf(c *x509.Certificate) string {
 // plainly adds to a wrong answer that the server seems to speak TLS, if it was asked without: such servers say so in text.
 func plainly(server Server, a answer, wrong error) error {
 	if server.TLS == nil && a.status == http.StatusBadRequest && strings.Contains(string(a.body), "HTTPS") {
-		return fmt.Errorf("%w, and says that it speaks HTTPS: set implementations[].tls", wrong)
+		return fmt.Errorf("%w, and the answer says that the port uses HTTPS: set implementations[].tls", wrong)
 	}
 	return wrong
 }

@@ -32,10 +32,10 @@ func TestAHandshakeSaysWhatWasAgreedOnAndVerified(t *testing.T) {
 		"an authority and no name":        {old.Target, record.TLS{CA: old.Authority}, "TLS 1.2", ""},
 		"several authorities":             {modern.Target, record.TLS{CA: old.Authority + modern.Authority}, "TLS 1.3", ""},
 		"nothing is verified":             {expired.Target, record.TLS{}, "TLS 1.3", ""},
-		"another authority":               {modern.Target, record.TLS{CA: old.Authority}, "", `the server's certificate, by "CN=an authority of the test", is not signed by an authority of tls.ca: give the certificate of the one that has signed it, or give tls.verify: None in the place of ca`},
-		"a certificate that has expired":  {expired.Target, record.TLS{CA: expired.Authority}, "", `the server's certificate is out of date: that of "CN=a server of the test" lasts from `},
-		"a certificate of another name":   {modern.Target, record.TLS{CA: modern.Authority, ServerName: "shop.example"}, "", "the server's certificate is for 127.0.0.1 and not for tls.serverName shop.example: correct serverName, or the certificate"},
-		"a server that speaks plain HTTP": {strings.TrimPrefix(plain.URL, "http://"), record.TLS{}, "", `the server speaks no TLS on its port: its answer to a handshake begins with "HTTP/": remove tls, or let the server speak it`},
+		"another authority":               {modern.Target, record.TLS{CA: old.Authority}, "", `the server's certificate, issued by "CN=an authority of the test", is not signed by an authority of tls.ca: add the certificate of its issuer, or replace ca by tls.verify: None`},
+		"a certificate that has expired":  {expired.Target, record.TLS{CA: expired.Authority}, "", `the server's certificate has expired or is not yet valid: "CN=a server of the test" is valid from `},
+		"a certificate of another name":   {modern.Target, record.TLS{CA: modern.Authority, ServerName: "shop.example"}, "", "the server's certificate is for 127.0.0.1, not for tls.serverName shop.example: correct serverName or the certificate"},
+		"a server that speaks plain HTTP": {strings.TrimPrefix(plain.URL, "http://"), record.TLS{}, "", `the server does not speak TLS on its port: its answer to a handshake begins with "HTTP/": remove tls, or enable TLS in the server`},
 		"nobody":                          {"127.0.0.1:1", record.TLS{}, "", "the check could not connect to the server: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestTheCheckNamesNoHostAndOffersNoHTTP2(t *testing.T) {
 	if err != nil || answers[0].Response.BodyBytes != 10 || answers[0].Response.HeaderBytes < 50 {
 		t.Fatalf("%+v, %v", answers, err)
 	}
-	if v := server.Visits(); len(v.Names) > 0 || len(v.Protocols) > 0 || v.HTTP != "" || v.Handshakes != 1 {
+	if v := server.Visits(); len(v.Names) > 0 || len(v.Protocols) > 0 || v.HTTP != "" || v.Handshakes != 2 {
 		t.Errorf("the server has seen %+v", v)
 	}
 	audit, err := httpcheck.Counted(t.Context(), own, record.Request{Path: "/", Expect: record.Expect{Status: 200}}, 20, 2, time.Now().Add(time.Minute))
@@ -78,7 +78,7 @@ func TestTheCheckNamesNoHostAndOffersNoHTTP2(t *testing.T) {
 func TestAServerThatSpeaksHTTPSIsToldFromOneThatAnswersWrongly(t *testing.T) {
 	server := testbed.NewEncrypted(t, time.Now().Add(time.Hour), hello)
 	_, err := httpcheck.Check(t.Context(), httpcheck.Server{Address: server.Target}, []record.Request{{Path: "/", Expect: record.Expect{Status: 200}}})
-	if want := "GET / answered 400 instead of 200, and says that it speaks HTTPS: set implementations[].tls"; err == nil || err.Error() != want {
+	if want := "GET / answered 400 instead of 200, and the answer says that the port uses HTTPS: set implementations[].tls"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -2,8 +2,11 @@ package kernel
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io/fs"
 	"slices"
+	"time"
 )
 
 // nanosPerTick is the kernel's clock tick for user space: USER_HZ is 100 everywhere.
@@ -57,4 +60,31 @@ func (c *CPUTimes) add(l []byte) {
 		}
 		c.Total += n * nanosPerTick
 	}
+}
+
+// WatchCPUs watches some CPUs (in ascending order) for a while. It returns the share of their time that the hypervisor took, and how many of them
+// were in use on average.
+func WatchCPUs(ctx context.Context, root fs.FS, cpus []int, span time.Duration) (steal, busy float64, err error) {
+	read := func() (CPUTimes, error) {
+		text, err := fs.ReadFile(root, "proc/stat")
+		if err != nil {
+			return CPUTimes{}, fmt.Errorf("reading CPU times: %w", err)
+		}
+		return TimesOf(text, cpus)
+	}
+	before, err := read()
+	if err != nil {
+		return 0, 0, err
+	}
+	select {
+	case <-ctx.Done():
+		return 0, 0, ctx.Err()
+	case <-time.After(span):
+	}
+	after, err := read()
+	if err != nil || after.Total == before.Total {
+		return 0, 0, err
+	}
+	total := float64(after.Total - before.Total)
+	return float64(after.Steal-before.Steal) / total, float64(after.Busy-before.Busy) / total * float64(len(cpus)), nil
 }

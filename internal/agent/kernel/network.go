@@ -147,7 +147,7 @@ func Traffic(before, after record.Network) record.Network {
 }
 
 // ErrNoHandshakes means that the kernel does not report failures while connections are opened.
-var ErrNoHandshakes = errors.New("/proc/net/netstat does not tell them")
+var ErrNoHandshakes = errors.New("/proc/net/netstat does not list them")
 
 // counterIn finds a counter in /proc/net/snmp or netstat: a line of names after the protocol, then a line of values.
 func counterIn(text []byte, protocol, name string) (int64, bool) {

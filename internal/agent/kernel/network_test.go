@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/agent/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func TestCounterIn(t *testing.T) {
@@ -62,9 +63,10 @@ func TestTimeWait(t *testing.T) {
 }
 
 func FuzzCounters(f *testing.F) {
-	f.Add([]byte(kerneltest.SNMP(5, 7, 100, 1)))
-	f.Add([]byte("TCP: inuse 2 orphan 0 tw 3 alloc 4 mem 1\nsome avg10=0.00 total=3\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	corpus := mutated.Of[[]byte](f)
+	corpus.Add([]byte(kerneltest.SNMP(5, 7, 100, 1)))
+	corpus.Add([]byte("TCP: inuse 2 orphan 0 tw 3 alloc 4 mem 1\nsome avg10=0.00 total=3\n"))
+	corpus.Fuzz(func(t testing.TB, text []byte) {
 		opens, _ := counterIn(text, linesTCP, activeOpens)
 		waiting, _ := timeWait(text)
 		pressure, _ := parsePressure(text)

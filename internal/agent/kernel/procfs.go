@@ -38,18 +38,20 @@ type Process struct {
 	Started int64
 	// CPUNanos is user and system time of all threads, to 10 ms.
 	CPUNanos int64
-	Threads  int64
+	// ChildNanos is the CPU time of children that it waited for, and of theirs, to 10 ms.
+	ChildNanos int64
+	Threads    int64
 }
 
 // parseProcess reads a stat file. The command name in parentheses may contain anything, even parentheses.
 func parseProcess(pid int, text []byte) (Process, error) {
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	const state, parent, user, system, threads, started = 3, 4, 14, 15, 20, 22
+	const state, parent, user, system, childUser, childSystem, threads, started = 3, 4, 14, 15, 16, 17, 20, 22
 	if len(fields) <= started-state {
 		return Process{}, fmt.Errorf("reading the stat of process %d: it has %d fields only", pid, len(fields))
 	}
 	var numbers [started + 1]int64
-	for _, i := range []int{parent, user, system, threads, started} {
+	for _, i := range []int{parent, user, system, childUser, childSystem, threads, started} {
 		n, err := strconv.ParseInt(string(fields[i-state]), 10, 64)
 		if err != nil {
 			return Process{}, fmt.Errorf("reading field %d of the stat of process %d: %w", i, pid, err)
@@ -59,6 +61,7 @@ func parseProcess(pid int, text []byte) (Process, error) {
 	return Process{
 		PID: pid, Parent: int(numbers[parent]), Started: numbers[started],
 		CPUNanos: (numbers[user] + numbers[system]) * nanosPerTick, Threads: numbers[threads],
+		ChildNanos: (numbers[childUser] + numbers[childSystem]) * nanosPerTick,
 	}, nil
 }
 

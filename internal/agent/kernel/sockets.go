@@ -41,49 +41,62 @@ const (
 )
 
 // ErrOldKernel means that the kernel reports too little about a connection.
-var ErrOldKernel = errors.New("the kernel does not tell what a connection has sent: it is older than 4.19")
+var ErrOldKernel = errors.New("the kernel does not count the bytes that a connection sent: it is older than 4.19")
 
 // ReadSockets asks the kernel for established connections to a port in this network namespace. A connection that waits for an answer longer
 // than patience counts as hung. It needs no privileges.
 //
 // The kernel filters by state and port. The answer is parsed in place: 10,000 connections take 4 MB, and only five numbers of each are needed.
 func ReadSockets(port int, patience time.Duration) (*record.Sockets, error) {
-	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
-	if err != nil {
-		return nil, fmt.Errorf("asking the kernel for connections: %w", err)
-	}
-	defer func() { _ = syscall.Close(fd) }() // Nothing is written.
-	limit := syscall.Timeval{Sec: diagLimit}
-	if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit); err != nil {
-		return nil, fmt.Errorf("asking the kernel for connections: %w", err)
-	}
 	sum := connections{patience: patience}
-	buffer := make([]byte, diagBuffer)
-	for _, family := range []byte{syscall.AF_INET, syscall.AF_INET6} {
-		if err := syscall.Sendto(fd, diagRequest(family, port), 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}); err != nil {
-			return nil, fmt.Errorf("asking the kernel for connections: %w", err)
-		}
-		if err := receive(fd, buffer, &sum); err != nil {
-			return nil, fmt.Errorf("reading the kernel's connections: %w", err)
-		}
+	if err := askKernel(sum.connection, diagRequest(syscall.AF_INET, port), diagRequest(syscall.AF_INET6, port)); err != nil {
+		return nil, err
 	}
 	return sum.sockets(), nil
 }
 
+// askKernel sends requests for sockets, and passes each answer to take.
+func askKernel(take func(message []byte) error, requests ...[]byte) error {
+	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
+	if err != nil {
+		return fmt.Errorf("asking the kernel for connections: %w", err)
+	}
+	defer func() { _ = syscall.Close(fd) }() // Nothing is written.
+	limit := syscall.Timeval{Sec: diagLimit}
+	if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit); err != nil {
+		return fmt.Errorf("asking the kernel for connections: %w", err)
+	}
+	buffer := make([]byte, diagBuffer)
+	for _, r := range requests {
+		if err := syscall.Sendto(fd, r, 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}); err != nil {
+			return fmt.Errorf("asking the kernel for connections: %w", err)
+		}
+		if err := receive(fd, buffer, take); err != nil {
+			return fmt.Errorf("reading the kernel's connections: %w", err)
+		}
+	}
+	return nil
+}
+
 // diagRequest asks for established connections of a family and local port, each with a tcp_info.
 func diagRequest(family byte, port int) []byte {
-	r := make([]byte, syscall.NLMSG_HDRLEN+diagRequestBytes)
-	binary.NativeEndian.PutUint32(r[0:], uint32(len(r)))
-	binary.NativeEndian.PutUint16(r[4:], unix.SOCK_DIAG_BY_FAMILY)
-	binary.NativeEndian.PutUint16(r[6:], syscall.NLM_F_REQUEST|syscall.NLM_F_DUMP)
-	body := r[syscall.NLMSG_HDRLEN:]
+	r, body := newRequest(diagRequestBytes)
 	body[0], body[1], body[2] = family, syscall.IPPROTO_TCP, 1<<(diagInfo-1)
 	binary.NativeEndian.PutUint32(body[4:], 1<<stateEstablished)
 	binary.BigEndian.PutUint16(body[diagPort:], uint16(port))
 	return r
 }
 
-func receive(fd int, buffer []byte, sum *connections) error {
+// newRequest returns a request for sockets, and its body of some bytes.
+func newRequest(bytes int) (request, body []byte) {
+	r := make([]byte, syscall.NLMSG_HDRLEN+bytes)
+	binary.NativeEndian.PutUint32(r[0:], uint32(len(r)))
+	binary.NativeEndian.PutUint16(r[4:], unix.SOCK_DIAG_BY_FAMILY)
+	binary.NativeEndian.PutUint16(r[6:], syscall.NLM_F_REQUEST|syscall.NLM_F_DUMP)
+	return r, r[syscall.NLMSG_HDRLEN:]
+}
+
+func receive(fd int, buffer []byte, take func(message []byte) error) error {
 	for {
 		n, _, err := syscall.Recvfrom(fd, buffer, 0)
 		if errors.Is(err, syscall.EINTR) {
@@ -92,7 +105,7 @@ func receive(fd int, buffer []byte, sum *connections) error {
 		if err != nil {
 			return err
 		}
-		if done, err := sum.add(buffer[:n]); done || err != nil {
+		if done, err := messages(buffer[:n], take); done || err != nil {
 			return err
 		}
 	}
@@ -106,7 +119,8 @@ type connections struct {
 	bytes, squares float64
 }
 
-func (c *connections) add(part []byte) (done bool, err error) {
+// messages passes the sockets of one part of an answer to take. done means that no part follows.
+func messages(part []byte, take func(message []byte) error) (done bool, err error) {
 	for len(part) >= syscall.NLMSG_HDRLEN {
 		size := int(binary.NativeEndian.Uint32(part))
 		if size < syscall.NLMSG_HDRLEN || size > len(part) {
@@ -122,7 +136,7 @@ func (c *connections) add(part []byte) (done bool, err error) {
 			}
 			return true, syscall.Errno(-int32(binary.NativeEndian.Uint32(body)))
 		case unix.SOCK_DIAG_BY_FAMILY:
-			if err := c.connection(body); err != nil {
+			if err := take(body); err != nil {
 				return true, err
 			}
 		}

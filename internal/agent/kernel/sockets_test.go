@@ -16,6 +16,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/agent/kernel/kerneltest"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func listen(tb testing.TB, address string) (*net.TCPListener, int) {
@@ -185,7 +186,7 @@ func TestConnections(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var sum connections
-			done, err := sum.add(tc.part)
+			done, err := messages(tc.part, sum.connection)
 			if done != tc.done || !errors.Is(err, tc.err) {
 				t.Errorf("add() = %v, %v; want %v, %v", done, err, tc.done, tc.err)
 			}
@@ -197,11 +198,12 @@ func TestConnections(t *testing.T) {
 }
 
 func FuzzConnections(f *testing.F) {
-	f.Add(diagMessage(100, 10, 100))
-	f.Add(netlinkMessage(syscall.NLMSG_DONE, make([]byte, 4)))
-	f.Fuzz(func(t *testing.T, part []byte) {
+	corpus := mutated.Of[[]byte](f)
+	corpus.Add(diagMessage(100, 10, 100))
+	corpus.Add(netlinkMessage(syscall.NLMSG_DONE, make([]byte, 4)))
+	corpus.Fuzz(func(t testing.TB, part []byte) {
 		var sum connections
-		_, _ = sum.add(part) // It must end and stay in bounds.
+		_, _ = messages(part, sum.connection) // It must end and stay in bounds.
 		if s := sum.sockets(); s.Unanswered > s.Established || s.Jain < 0 || s.Jain > 1+1e-9 {
 			t.Errorf("got %+v", *s)
 		}

@@ -148,7 +148,7 @@ func count(file string) func(*os.ProcessState) error {
 func write(file string, read []perfstat.Counter) (err error) {
 	f, err := os.Create(file)
 	if err != nil {
-		return fmt.Errorf("writing what was counted: %w", err)
+		return fmt.Errorf("writing the counters: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return perfstat.Write(f, read)

@@ -2,9 +2,13 @@ package launch
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -17,6 +21,9 @@ const (
 	stopFile      = "stop"
 	exitFile      = "exit"
 	collectedFile = "collected"
+
+	// maxMessage bounds a message in bytes.
+	maxMessage = 1 << 20
 )
 
 // Command tells the parent when to start the program, and its time limit.
@@ -57,8 +64,12 @@ type Exit struct {
 	InvoluntarySwitches int64 `json:"involuntarySwitches"`
 }
 
-// Exchange is the folder that a program's parent shares with the agent.
+// Exchange is the folder that a program's parent shares with the agent. The program can write there, too, and the agent may be permitted more
+// than the program: no link in the folder leads the agent out of it.
 type Exchange string
+
+// ErrReplaced means that the program removed or replaced a file of the exchange.
+var ErrReplaced = errors.New("it has removed or replaced the file")
 
 // Path returns the path of an exchanged file.
 func (x Exchange) Path(file string) string { return filepath.Join(string(x), file) }
@@ -70,7 +81,12 @@ func (x Exchange) Give(launch int, c Command) error { return x.write(numbered(co
 func (x Exchange) Stop(launch int) error { return x.write(numbered(stopFile, launch), true) }
 
 func (x Exchange) stopped(launch int) bool {
-	_, err := os.Stat(x.Path(numbered(stopFile, launch)))
+	root, err := os.OpenRoot(string(x))
+	if err != nil {
+		return false
+	}
+	defer root.Close() //nolint:errcheck // Nothing was written.
+	_, err = root.Stat(numbered(stopFile, launch))
 	return err == nil
 }
 
@@ -108,26 +124,71 @@ func (x Exchange) write(file string, v any) error {
 	if err != nil {
 		return fmt.Errorf("encoding %s: %w", file, err)
 	}
-	unfinished := x.Path(file + ".part")
-	if err := os.WriteFile(unfinished, body, 0o600); err != nil {
+	root, err := os.OpenRoot(string(x))
+	if err != nil {
 		return fmt.Errorf("writing %s: %w", file, err)
 	}
-	if err := os.Rename(unfinished, x.Path(file)); err != nil {
+	defer root.Close() //nolint:errcheck // Each write has its own error.
+	unfinished := file + ".part"
+	if err := root.WriteFile(unfinished, body, 0o600); err != nil {
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	if err := root.Rename(unfinished, file); err != nil {
 		return fmt.Errorf("writing %s: %w", file, err)
 	}
 	return nil
 }
 
 func (x Exchange) read(file string, into any) (found bool, err error) {
-	body, err := os.ReadFile(x.Path(file))
+	f, err := x.Open(file)
 	switch {
-	case os.IsNotExist(err):
+	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("reading %s: %w", file, err)
 	}
-	if err := json.Unmarshal(body, into); err != nil {
+	defer f.Close() //nolint:errcheck // Nothing was written.
+	body, err := io.ReadAll(io.LimitReader(f, maxMessage))
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	if err != nil {
 		return false, fmt.Errorf("reading %s: %w", file, err)
 	}
 	return true, nil
+}
+
+// Open opens a regular file for reading. It fails with fs.ErrNotExist or ErrReplaced if the program removed or replaced the file.
+func (x Exchange) Open(file string) (*os.File, error) {
+	root, err := os.OpenRoot(string(x))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() //nolint:errcheck // Nothing was written.
+	info, err := root.Lstat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, ErrReplaced
+	}
+	// Without waiting, should the program put a pipe there meanwhile.
+	f, err := root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, ErrReplaced, f.Close())
+	}
+	return f, nil
+}
+
+// Tail returns the end of a file in one line; empty if unreadable.
+func (x Exchange) Tail(file string, bytes int64) string {
+	f, err := x.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // Nothing was written.
+	return tail(f, bytes)
 }

@@ -38,7 +38,7 @@ const (
 // error.
 func Run(ctx context.Context, x Exchange, argv []string, errs io.Writer) (code int, err error) {
 	if len(argv) == 0 {
-		return 0, errors.New("starting the program: no command is given")
+		return 0, errors.New("starting the program: it has no command")
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
@@ -266,6 +266,10 @@ func Tail(path string, bytes int64) string {
 		return ""
 	}
 	defer f.Close() //nolint:errcheck // It is only read.
+	return tail(f, bytes)
+}
+
+func tail(f *os.File, bytes int64) string {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return ""

@@ -61,7 +61,7 @@ func TestTheExecutableIsReadBeforeAnythingRuns(t *testing.T) {
 			if p.binary.Path != path || p.binary.SHA256 == "" || p.binary.Script != tc.script {
 				t.Errorf("it read %+v", p.binary)
 			}
-			interpreted := strings.Contains(s.Build.Static.By, "is run by an interpreter")
+			interpreted := strings.Contains(s.Build.Static.By, "an interpreter runs the program")
 			if interpreted != (tc.script != "") || interpreted && s.Build.Static.Is != record.Unknown {
 				t.Errorf("how it was built is %+v", s.Build)
 			}

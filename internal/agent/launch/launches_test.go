@@ -54,7 +54,7 @@ func TestWhatAProgramCostIsCountedWhereItIsAskedFor(t *testing.T) {
 func TestCountersThatCannotBeWrittenAreAnError(t *testing.T) {
 	l := launches(t, "/bin/true")
 	l.give(0, launch.Command{Counters: filepath.Join(t.TempDir(), "none", "counters.csv")})
-	if err := <-l.done; err == nil || !strings.Contains(err.Error(), "writing what was counted") {
+	if err := <-l.done; err == nil || !strings.Contains(err.Error(), "writing the counters") {
 		t.Errorf("it ends with %v", err)
 	}
 }

@@ -38,8 +38,10 @@ type Config struct {
 	// ReadyPath is polled until its status is 2xx; only then has the server started. Empty: no poll.
 	ReadyPath  string
 	FindServer func(kernel.Proc) (pid int, err error)
-	// Cgroup is where the server's processes see their container's cgroup; empty if they have none. Then CPU time comes from the processes'
-	// CPU clocks, which lose children that ended, and a quota cannot be seen.
+	// Keeper is the process that started the server and adopts its orphans; 0 in a pod.
+	Keeper int
+	// Cgroup is where the server's processes see their container's cgroup; empty if they have none. Then CPU time is the sum over the tree of
+	// processes below the keeper, and a quota cannot be seen.
 	Cgroup string
 	// SharedNetwork is true if other programs use the server's network namespace; then connection counts are omitted.
 	SharedNetwork bool
@@ -141,7 +143,7 @@ func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot timetab
 	s.frequencies = kernel.OpenFrequencies(o.sys, s.allowedCPUs)
 	cell.CPUsAllowed = s.allowed
 	if s.group == nil && o.config.Cgroup != "" {
-		const reason = "The server's cgroup cannot be read, so its CPU time is that of its processes to 10 ms: "
+		const reason = "The server's cgroup cannot be read, so its CPU time is the sum of its processes, in steps of 10 ms: "
 		cell.Unknown = append(cell.Unknown, reason+s.groupError.Error()+".")
 	}
 	for _, d := range s.dependencies {
@@ -158,6 +160,7 @@ func (o *Observer) observe(ctx context.Context, clock timing.Clock, slot timetab
 	}
 	after := s.snapshot()
 	difference(cell, before, after)
+	s.lookInside(cell, o.config.Cgroup != "" && o.config.Keeper == 0)
 	return s.describeEnd(cell)
 }
 
@@ -178,18 +181,26 @@ func (o *Observer) sample(ctx context.Context, clock timing.Clock, slot timetabl
 	end, half := slot.End-leadEnd, (slot.Measured-slot.Measure)/2
 	middle, look := slot.Measure+half, slot.SocketsAt()
 	run, looked := newCourse(), false
-	for at := slot.Measure; at < end; at += sampleEvery {
+	watch := traffic{read: s.network.SegmentsOut, clock: func() time.Duration { return time.Since(clock.At(slot.Measure)) }}
+	for at := slot.Measure; at < end; at += lookEvery {
 		if at > look && !looked {
 			if err := timing.SleepUntil(ctx, clock.At(look)); err != nil {
 				return err
 			}
 			o.lookAtSockets(cell, time.Since(clock.At(look)), half)
+			s.lookOutside(cell, o.config.Port)
 			looked = true
 		}
 		if err := timing.SleepUntil(ctx, clock.At(at)); err != nil {
 			return err
 		}
 		late := time.Since(clock.At(at))
+		if late < lookEvery {
+			watch.look()
+		}
+		if (at-slot.Measure)%sampleEvery != 0 {
+			continue
+		}
 		shot, err := series.add(s, slot, clock)
 		if err != nil {
 			return err
@@ -201,6 +212,10 @@ func (o *Observer) sample(ctx context.Context, clock timing.Clock, slot timetabl
 		}
 	}
 	run.describe(cell)
+	cell.Pauses = watch.pauses()
+	if !looked {
+		s.lookOutside(cell, o.config.Port)
+	}
 	return timing.SleepUntil(ctx, clock.At(end))
 }
 

@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	case "":
 	case helperPort:
 		listenUntilKilled()
+	case helperWork:
+		workWhenTold()
+		os.Exit(0)
 	default:
 		serveUntilKilled()
 	}
@@ -198,7 +201,7 @@ func TestSnapshotsOfACgroup(t *testing.T) {
 			after:  map[string]string{"7/root/sys/fs/cgroup/cpu.stat": "usage_usec 2\n"},
 			want: with(func(c *record.CellObservation) {
 				c.CPUNanos = 1000
-				c.Unknown = []string{"The throttling of the server is unknown: reading the cgroup's throttling: the number is not there."}
+				c.Unknown = []string{"The throttling of the server is unknown: reading the cgroup's throttling: the number is missing."}
 			}),
 		},
 		"no cgroup at all: the processes' time": {

@@ -23,11 +23,11 @@ func (o *Observer) pin() error {
 			return fmt.Errorf("leaving CPU %d to the servers: %w", *o.cpu, err)
 		}
 	}
-	all, err := o.proc.Processes()
+	pids, err := newTree(o.proc, o.server, o.config.Keeper, false).pids()
 	if err != nil {
 		return err
 	}
-	for _, pid := range kernel.Family(all, o.server) {
+	for _, pid := range pids {
 		err := o.proc.SetCPUs(pid, []int{int(*o.cpu)})
 		if errors.Is(err, kernel.ErrEnded) {
 			if pid != o.server {

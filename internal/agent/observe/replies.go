@@ -46,13 +46,13 @@ func lookUp(path string, page httpcheck.Page, err error, text string) record.Fac
 	case err != nil:
 		return record.Fact{Is: record.Unknown, By: err.Error()}
 	case page.Status/100 != 2:
-		return fact(record.Unknown, "was answered with status %d", page.Status)
+		return fact(record.Unknown, "got status %d", page.Status)
 	case at >= 0:
-		return fact(record.Yes, "was answered with %s", quote(page.Body, at, at+len(text)))
+		return fact(record.Yes, "got %s", quote(page.Body, at, at+len(text)))
 	case page.Bytes > int64(len(page.Body)):
-		return fact(record.Unknown, "was answered with %d bytes, of which the first %d do not have it", page.Bytes, len(page.Body))
+		return fact(record.Unknown, "got %d bytes; the first %d do not contain it", page.Bytes, len(page.Body))
 	}
-	return fact(record.No, "was answered with %d bytes that do not have it: %s", page.Bytes, quote(page.Body, 0, 0))
+	return fact(record.No, "got %d bytes that do not contain it: %s", page.Bytes, quote(page.Body, 0, 0))
 }
 
 func quote(body string, from, to int) string {

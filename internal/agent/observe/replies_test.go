@@ -29,11 +29,11 @@ func TestClaimsAboutAnswersAreLookedUpInThem(t *testing.T) {
 	defer s.Close()
 	fill := strings.Repeat("-", 60)
 	want := []record.Reply{
-		{Path: "/version", Text: "1.2.3", There: record.Fact{Is: record.Yes, By: `GET /version was answered with ..."` + fill[5:] + `shop 1.2.3\n` + fill[1:] + `"...`}},
-		{Path: "/version", Text: "1.3", There: record.Fact{Is: record.No, By: `GET /version was answered with 211 bytes that do not have it: "` + fill + `"...`}},
-		{Path: "/large", Text: "end", There: record.Fact{Is: record.Unknown, By: "GET /large was answered with 100003 bytes, of which the first 65537 do not have it"}},
-		{Path: "/nowhere", Text: "page", There: record.Fact{Is: record.Unknown, By: "GET /nowhere was answered with status 404"}},
-		{Path: "/silent", Text: "a", There: record.Fact{Is: record.Unknown, By: "GET /silent was not answered: EOF"}},
+		{Path: "/version", Text: "1.2.3", There: record.Fact{Is: record.Yes, By: `GET /version got ..."` + fill[5:] + `shop 1.2.3\n` + fill[1:] + `"...`}},
+		{Path: "/version", Text: "1.3", There: record.Fact{Is: record.No, By: `GET /version got 211 bytes that do not contain it: "` + fill + `"...`}},
+		{Path: "/large", Text: "end", There: record.Fact{Is: record.Unknown, By: "GET /large got 100003 bytes; the first 65537 do not contain it"}},
+		{Path: "/nowhere", Text: "page", There: record.Fact{Is: record.Unknown, By: "GET /nowhere got status 404"}},
+		{Path: "/silent", Text: "a", There: record.Fact{Is: record.Unknown, By: "GET /silent got no answer: EOF"}},
 	}
 	var list []record.Reply
 	for _, r := range want {

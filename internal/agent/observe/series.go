@@ -43,7 +43,7 @@ func (c *course) describe(cell *record.CellObservation) {
 	case len(c.series.CPUNanos) == 0:
 		return
 	case c.late > sampleEvery/2:
-		const text = "The intervals of the cell's course are not of one length: a sample was taken %v late."
+		const text = "The intervals of the cell's course have different lengths: a sample was taken %v late."
 		cell.Unknown = append(cell.Unknown, fmt.Sprintf(text, c.late.Round(time.Millisecond)))
 	}
 	if slices.Contains(c.series.KHz, 0) {

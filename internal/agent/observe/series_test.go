@@ -34,7 +34,7 @@ func TestCourse(t *testing.T) {
 			samples: []sample{{sampled: sampled{cpu: 5, segments: 6}}, {sampled: sampled{cpu: 15, segments: 7}, late: 80 * time.Millisecond}},
 			want: record.CellObservation{
 				Series:  &record.Series{EveryMillis: 100, CPUNanos: []int64{10}, SegmentsOut: []int64{1}},
-				Unknown: []string{"The intervals of the cell's course are not of one length: a sample was taken 80ms late."},
+				Unknown: []string{"The intervals of the cell's course have different lengths: a sample was taken 80ms late."},
 			},
 		},
 		"a sample that could not be read": {

@@ -12,7 +12,7 @@ import (
 
 var (
 	errGone     = errors.New("the server's process is gone")
-	errNoCgroup = errors.New("the server has no cgroup of its own")
+	errNoCgroup = errors.New("the server has no separate cgroup")
 	// errSharedNetwork: a network counter may include other programs.
 	errSharedNetwork = errors.New("other programs use the same network namespace")
 	errNoSchedstat   = errors.New("the kernel has no schedstat")
@@ -21,6 +21,8 @@ var (
 type server struct {
 	proc kernel.Proc
 	root int
+	tree *tree
+	// pids are the processes at the start, the root first.
 	pids []int
 	// resident are the processes' statm files, the root's first.
 	resident    []*kernel.File
@@ -30,8 +32,6 @@ type server struct {
 	// group is nil if the server's cgroup cannot be read; groupError says why.
 	group      *kernel.Cgroup
 	groupError error
-	// clocks is true if CPU time comes from the processes' CPU clocks.
-	clocks bool
 	// network is nil if the namespace's counters cannot be read; networkError says why.
 	network       *kernel.Network
 	networkError  error
@@ -47,7 +47,10 @@ func openServer(proc kernel.Proc, root int, c Config) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{proc: proc, root: root, pids: kernel.Family(all, root), sharedNetwork: c.SharedNetwork}
+	s := &server{proc: proc, root: root, tree: newTree(proc, root, c.Keeper, c.Cgroup == ""), sharedNetwork: c.SharedNetwork}
+	if s.pids, err = s.tree.pids(); err != nil {
+		return nil, err
+	}
 	for _, pid := range s.pids {
 		f, err := kernel.Open(proc.Path(pid, "statm"))
 		switch {
@@ -62,10 +65,10 @@ func openServer(proc kernel.Proc, root int, c Config) (*server, error) {
 		s.close()
 		return nil, fmt.Errorf("opening the CPUs' times: %w", err)
 	}
-	if s.clocks = c.Cgroup == ""; s.clocks {
+	if c.Cgroup == "" {
 		s.groupError = errNoCgroup
 	} else {
-		s.group, s.groupError = kernel.OpenCgroup(proc.Path(root, "root", c.Cgroup))
+		s.group, s.groupError = kernel.OpenCgroup(cgroupOf(proc, root, c.Cgroup))
 	}
 	s.network, s.networkError = kernel.OpenNetwork(proc.Path(root, "net"))
 	s.machinePressure = proc.OpenPressure()
@@ -110,28 +113,12 @@ func (s *server) times() (kernel.CPUTimes, error) {
 	return kernel.TimesOf(text, s.allowedCPUs)
 }
 
-// cpuNanos returns the server's CPU time so far: from its cgroup, its processes' clocks, or else their counters to 10 ms.
+// cpuNanos returns the server's CPU time so far: from its cgroup, or from its processes.
 func (s *server) cpuNanos() (int64, error) {
 	if s.group != nil {
 		return s.group.CPUNanos()
 	}
-	var sum int64
-	for _, pid := range s.pids {
-		nanos, err := s.processNanos(pid)
-		if err != nil && pid == s.root {
-			return 0, errGone
-		}
-		sum += nanos
-	}
-	return sum, nil
-}
-
-func (s *server) processNanos(pid int) (int64, error) {
-	if s.clocks {
-		return kernel.ProcessCPUNanos(pid)
-	}
-	p, err := s.proc.Process(pid)
-	return p.CPUNanos, err
+	return s.tree.cpuNanos()
 }
 
 func (s *server) descriptors() (int64, error) {

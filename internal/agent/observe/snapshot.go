@@ -33,7 +33,7 @@ const (
 	nameRunQueue   = "The time that the server's threads waited for a CPU"
 	nameNetwork    = "The traffic of the server"
 	nameOpened     = "The number of connections that the server accepted"
-	nameHandshakes = "What went wrong while the server's connections were opened"
+	nameHandshakes = "The number of connection errors of the server"
 	nameOwn        = "The observer's own CPU time"
 	nameSockets    = "The state of the server's connections"
 	nameSpeed      = "The speed of the server's CPUs"
@@ -64,7 +64,7 @@ func (s *server) snapshot() snapshot {
 	shot.network, err = s.traffic()
 	note(nameNetwork, err)
 	for _, d := range s.dependencies {
-		used, err := d.spent(s.proc)
+		used, err := d.spent()
 		note(used.what, err)
 		shot.dependencies = append(shot.dependencies, used)
 	}
@@ -127,7 +127,9 @@ func difference(cell *record.CellObservation, before, after snapshot) {
 	}
 	for i, d := range after.dependencies {
 		if known(d.what) {
-			cell.Dependencies = append(cell.Dependencies, record.DependencyUse{Name: d.name, CPUNanos: d.since(before.dependencies[i])})
+			cell.Dependencies = append(cell.Dependencies, record.DependencyUse{Name: d.name, CPUNanos: d.nanos - before.dependencies[i].nanos})
+		} else {
+			cell.CPUUncounted = append(cell.CPUUncounted, "the CPU time of the dependency "+d.name+" could not be read")
 		}
 	}
 }

@@ -99,7 +99,7 @@ func steps(n int) uint64 {
 	return x
 }
 
-// describeSpeed returns what is unknown about the speed of the server's CPUs; nothing if one of two measures exists. In a duet the first
+// describeSpeed names the unknowns about the speed of the server's CPUs; none if one of two measures exists. In a duet the first
 // server's observer reports it.
 func (o *Observer) describeSpeed(cell *record.CellObservation, noWork error) {
 	known := cell.WorkAfter != nil || cell.Series != nil && len(cell.Series.KHz) > 0

@@ -12,7 +12,7 @@ import (
 )
 
 func TestAWindowIsOfTheContainerWhereThereIsOne(t *testing.T) {
-	throttling := []string{nameThrottling + " is unknown: reading the cgroup's throttling: the number is not there."}
+	throttling := []string{nameThrottling + " is unknown: reading the cgroup's throttling: the number is missing."}
 	for name, tc := range map[string]struct {
 		before, after map[string]string
 		nanos         int64

@@ -114,17 +114,22 @@ func (c *Collector) read(exit launch.Exit, limit time.Duration) (*record.Program
 	switch {
 	case exit.TimedOut:
 		return nil, &protocol.ProgramFault{Fault: protocol.FaultLimit, Message: fmt.Sprintf("it had not ended after %s", limit)}
-	case exit.Code != 0 && (c.config.Format != record.GoTest || exit.Code != goFailed):
+	case exit.Code != 0 && (c.config.Format != record.GoTest && c.config.Format != record.Auto || exit.Code != goFailed):
 		return nil, &protocol.ProgramFault{Fault: protocol.FaultExit, Message: c.howItEnded(exit)}
 	}
 	output, cut, err := c.output()
 	if err != nil {
 		return nil, err
 	}
-	found, err := cases.Read(c.config.Format, output)
+	var found cases.Output
+	if c.config.Format == record.TimeOnly {
+		found.Cases = []record.Case{cases.OfProcess(exit.Ended.Sub(exit.Started), time.Duration(exit.UserNanos+exit.SystemNanos), exit.PeakMemoryBytes)}
+	} else {
+		found, err = cases.Read(c.config.Format, output)
+	}
 	failed := slices.ContainsFunc(found.Cases, func(one record.Case) bool { return one.Failure != "" })
 	switch {
-	case exit.Code != 0 && (err != nil || !failed || len(found.Unread) > 0):
+	case exit.Code != 0 && (err != nil || !failed || found.Outside > 0 || c.config.Format == record.Auto && found.Format != record.GoTest):
 		return nil, &protocol.ProgramFault{Fault: protocol.FaultExit, Message: c.howItEnded(exit)}
 	case err != nil:
 		return nil, &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: strings.TrimPrefix(cut+"; "+err.Error(), "; ")}
@@ -149,7 +154,7 @@ func (c *Collector) howItEnded(exit launch.Exit) string {
 		how = "ended by signal: " + exit.Signal
 	}
 	for _, file := range []string{launch.ErrorsFile, launch.OutputFile} {
-		if said := launch.Tail(c.config.Exchange.Path(file), launch.Quoted); said != "" {
+		if said := c.config.Exchange.Tail(file, launch.Quoted); said != "" {
 			return fmt.Sprintf("%s, last output: %q", how, said)
 		}
 	}

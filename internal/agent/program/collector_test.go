@@ -194,7 +194,7 @@ func kept(t *testing.T, c *Collector, names []string) map[string]string {
 func TestWhatAFailedProgramPrintedIsKeptUpToABound(t *testing.T) {
 	c, x := collecting(t)
 	got := collect(t, c, x, aMinute, "/bin/sh", "-c", fmt.Sprintf("head -c %d /dev/zero; exit 3", maxOutput+1))
-	if fault := faultOf(t, got); !strings.HasSuffix(fault.Message, fmt.Sprintf("; of the %d bytes of output.txt the first %d are kept", maxOutput+1, maxOutput)) {
+	if fault := faultOf(t, got); !strings.HasSuffix(fault.Message, fmt.Sprintf("; only the first %d of the %d bytes of output.txt are kept", maxOutput, maxOutput+1)) {
 		t.Errorf("got %+v", fault)
 	}
 	if all := kept(t, c, got.files); len(all) != 1 || len(all[programOutput]) != maxOutput {
@@ -213,22 +213,25 @@ func TestABenchmarkOfGoThatFailsCostsItsCaseAlone(t *testing.T) {
 		"it panics as well":        {"printf -- '" + good + bad + "panic: x\n'; exit 1", "exit code 1"},
 		"it ends by another code":  {"printf -- '" + good + bad + "'; exit 2", "exit code 2"},
 		"it prints nothing of use": {"echo hello; exit 1", "exit code 1"},
+		"a value is no number":     {"printf -- 'BenchmarkC 1 2 ns/op NaN x\n" + bad + "'; exit 1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, x := collecting(t)
-			c.config.Format = record.GoTest
-			got := collect(t, c, x, aMinute, "/bin/sh", "-c", tc.script)
-			if tc.want != "" {
-				if fault := faultOf(t, got); fault.Fault != protocol.FaultExit || !strings.HasPrefix(fault.Message, tc.want) {
-					t.Errorf("got %+v", fault)
+			for _, format := range []record.CaseFormat{record.GoTest, record.Auto} {
+				c, x := collecting(t)
+				c.config.Format = format
+				got := collect(t, c, x, aMinute, "/bin/sh", "-c", tc.script)
+				if tc.want != "" {
+					if fault := faultOf(t, got); fault.Fault != protocol.FaultExit || !strings.HasPrefix(fault.Message, tc.want) {
+						t.Errorf("%s: got %+v", format, fault)
+					}
+					continue
 				}
-				return
-			}
-			if got.err != nil {
-				t.Fatal(got.err)
-			}
-			if all := got.result.Program.Cases; all[len(all)-1].Failure != "no room" {
-				t.Errorf("got %+v", all)
+				if got.err != nil {
+					t.Fatal(got.err)
+				}
+				if all := got.result.Program.Cases; all[len(all)-1].Failure != "no room" {
+					t.Errorf("%s: got %+v", format, all)
+				}
 			}
 		})
 	}

@@ -103,7 +103,7 @@ func foreign(b *record.Binary, goarch string) string {
 	if b == nil || b.Arch == "" || own == "" || b.Arch == own || b.Arch == "x86" && own == "x86-64" {
 		return ""
 	}
-	return fmt.Sprintf("it was not launched: %s is a program for %s, and the node's CPUs are %s: give an image for %s", b.Path, b.Arch, own, own)
+	return fmt.Sprintf("it was not launched: %s is a program for %s, but the node's CPUs are %s: use an image for %s", b.Path, b.Arch, own, own)
 }
 
 type profiling struct {
@@ -201,7 +201,7 @@ func (s *profiling) launch(ctx context.Context, requests int64) (record.Launch, 
 	}
 	one.Ended, one.Killed, one.TimedOut, one.OutOfMemory = exit.Ended.UTC(), exit.Killed, exit.TimedOut, exit.OutOfMemory
 	if exit.Code != 0 || one.Asked == 0 {
-		one.Said = launch.Tail(s.config.Exchange.Path(launch.ErrorsFile), launch.Quoted)
+		one.Said = s.config.Exchange.Tail(launch.ErrorsFile, launch.Quoted)
 	}
 	run := profiler.Run{Tool: s.found.Tool, Requests: right, Unanswered: one.Wrong, Exit: exitOf(*exit), Program: s.program}
 	one.Result = profiler.Read(os.DirFS(folder), run)

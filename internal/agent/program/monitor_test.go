@@ -145,7 +145,7 @@ shift 3
 exec "$@"
 `
 
-// monitored is a monitor with its exchange folder and a toolbox in which one tool fails.
+// monitored is a monitor with its exchange folder and a toolbox whose tools include one that fails.
 type monitored struct {
 	*Monitor
 	x    launch.Exchange
@@ -283,7 +283,7 @@ func TestWhatAServerDoesUnderAProfilerIsTold(t *testing.T) {
 	}{
 		"it answers":                      {well, 0, told{20, 0, 21, 0, false, true}, "", ""},
 		"it answers wrongly after a time": {odd, 10, told{20, 11, 10, 0, false, true}, "GET /path answered 404 instead of 200", ""},
-		"it ends after a time":            {mortal, 10, told{10, 1, 10, 3, false, true}, "GET /path was not answered", "out of answers"},
+		"it ends after a time":            {mortal, 10, told{10, 1, 10, 3, false, true}, "GET /path got no answer", "out of answers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -313,7 +313,7 @@ func TestAServerThatEndsAtOnceIsNotWaitedFor(t *testing.T) {
 		t.Fatalf("(-want +got):\n%s", diff)
 	}
 	for _, l := range got.Launches {
-		if l.Said != "no configuration" || !strings.Contains(l.Example, "GET /path was not answered") || l.Calls == nil {
+		if l.Said != "no configuration" || !strings.Contains(l.Example, "GET /path got no answer") || l.Calls == nil {
 			t.Errorf("it said %q, example %q, calls %v", l.Said, l.Example, l.Calls)
 		}
 	}
@@ -340,7 +340,7 @@ func TestALimitCutsOffTheLaunchesThatHaveNoTime(t *testing.T) {
 				t.Errorf("%d launches, cut %q", n, got.Cut)
 			}
 			for _, l := range got.Launches {
-				if l.Asked != 0 || l.FirstAnswerMillis != 0 || !strings.Contains(l.Example, "GET /path was not answered") {
+				if l.Asked != 0 || l.FirstAnswerMillis != 0 || !strings.Contains(l.Example, "GET /path got no answer") {
 					t.Errorf("of a server that never answers is told %+v", tellings(got.Launches))
 				}
 			}
@@ -448,8 +448,8 @@ func TestAProgramForOtherCPUsIsNotLaunched(t *testing.T) {
 		want   string
 	}{
 		"the node's own":              {of("x86-64"), "amd64", ""},
-		"another one's":               {of("arm64"), "amd64", "it was not launched: /srv/server is a program for arm64, and the node's CPUs are x86-64: give an image for x86-64"},
-		"the other way round":         {of("x86-64"), "arm64", "it was not launched: /srv/server is a program for x86-64, and the node's CPUs are arm64: give an image for arm64"},
+		"another one's":               {of("arm64"), "amd64", "it was not launched: /srv/server is a program for arm64, but the node's CPUs are x86-64: use an image for x86-64"},
+		"the other way round":         {of("x86-64"), "arm64", "it was not launched: /srv/server is a program for x86-64, but the node's CPUs are arm64: use an image for arm64"},
 		"what the node's CPUs run":    {of("x86"), "amd64", ""},
 		"nobody could read the file":  {of(""), "amd64", ""},
 		"nobody has looked":           {nil, "amd64", ""},
@@ -488,7 +488,7 @@ func TestWhatABinaryTellsProfilersOfItself(t *testing.T) {
 		binary *record.Binary
 		want   profiler.Program
 	}{
-		"nobody has read it":              {nil, profiler.Program{}},
+		"it was not read":                 {nil, profiler.Program{}},
 		"nothing is known":                {&record.Binary{Allocator: record.Unknown}, profiler.Program{}},
 		"the C library's allocator":       {&record.Binary{Allocator: "glibc"}, profiler.Program{}},
 		"another C library's":             {&record.Binary{Allocator: "musl"}, profiler.Program{}},

@@ -12,36 +12,36 @@ import (
 )
 
 // errReplaced means that the program removed or replaced its standard output file.
-var errReplaced = errors.New("it has removed or replaced the file of its standard output")
+var errReplaced = errors.New("it removed or replaced the file of its standard output")
 
 // output returns the program's output, and a sentence about truncation if any.
 func (c *Collector) output() (text []byte, cut string, err error) {
-	text, all, err := printed(c.config.Exchange.Path(launch.OutputFile))
+	text, all, err := printed(c.config.Exchange, launch.OutputFile)
 	switch {
 	case errors.Is(err, errReplaced):
 		return nil, "", &protocol.ProgramFault{Fault: protocol.FaultOutput, Message: err.Error()}
 	case err != nil:
 		return nil, "", fmt.Errorf("reading the program's output: %w", err)
 	case all > maxOutput:
-		cut = fmt.Sprintf("its output has %d bytes, and the first %d are read: print one line a value, of fewer cases", all, maxOutput)
+		cut = fmt.Sprintf("its output has %d bytes, and only the first %d are read: print fewer cases, with one line per value", all, maxOutput)
 	}
 	return text, cut, nil
 }
 
-func printed(path string) (text []byte, size int64, err error) {
-	info, err := os.Lstat(path)
+func printed(x launch.Exchange, file string) (text []byte, size int64, err error) {
+	f, err := x.Open(file)
 	switch {
-	case errors.Is(err, os.ErrNotExist), err == nil && !info.Mode().IsRegular():
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, launch.ErrReplaced):
 		return nil, 0, errReplaced
 	case err != nil:
 		return nil, 0, err
 	}
-	file, err := os.Open(path)
+	defer f.Close() //nolint:errcheck // Nothing was written to it.
+	info, err := f.Stat()
 	if err != nil {
 		return nil, 0, err
 	}
-	defer file.Close() //nolint:errcheck // Nothing was written to it.
-	text, err = io.ReadAll(io.LimitReader(file, maxOutput))
+	text, err = io.ReadAll(io.LimitReader(f, maxOutput))
 	return text, info.Size(), err
 }
 
@@ -53,7 +53,7 @@ func (c *Collector) keepFailed(failure error) []string {
 	}
 	var names []string
 	for _, of := range []struct{ from, name string }{{launch.OutputFile, programOutput}, {launch.ErrorsFile, programErrors}} {
-		text, all, err := printed(c.config.Exchange.Path(of.from))
+		text, all, err := printed(c.config.Exchange, of.from)
 		if errors.Is(err, errReplaced) || err == nil && len(text) == 0 {
 			continue
 		}
@@ -65,7 +65,7 @@ func (c *Collector) keepFailed(failure error) []string {
 			continue
 		}
 		if all > maxOutput {
-			fault.Message += fmt.Sprintf("; of the %d bytes of %s the first %d are kept", all, of.name, maxOutput)
+			fault.Message += fmt.Sprintf("; only the first %d of the %d bytes of %s are kept", maxOutput, all, of.name)
 		}
 		names = append(names, of.name)
 	}

@@ -66,25 +66,25 @@ func Parse(args []string) (Role, error) {
 	switch r.name {
 	case generator:
 	case observer:
-		f.IntVar(&r.port, "port", 0, "the port of the server that is observed")
-		f.StringVar(&r.ready, "ready-path", "", "what is asked of the server until it answers with a status of 2xx")
-		f.BoolVar(&r.http2, "http2", false, "the server is asked in HTTP/2")
+		f.IntVar(&r.port, "port", 0, "port of the observed server")
+		f.StringVar(&r.ready, "ready-path", "", "path to GET until the server answers with a 2xx status")
+		f.BoolVar(&r.http2, "http2", false, "use HTTP/2")
 		tlsFlag(f, &r.tls)
 		r.symbols, r.replies = symbolFlag(f), replyFlag(f)
-		f.Func("dependency", "a container that was started before the server's; may be given again, in the order of their start", func(name string) error {
+		f.Func("dependency", "container that started before the server; repeatable, in the order of their start", func(name string) error {
 			r.dependencies = append(r.dependencies, name)
 			return nil
 		})
 	case collector:
 		r.symbols = symbolFlag(f)
-		f.StringVar(&r.format, "format", "", "what the program prints: GoogleBenchmark, GoTest or JSONLines")
-		f.StringVar(&r.exchange, "exchange", "", "the folder in which a collector and the parent of a program meet")
+		f.StringVar(&r.format, "format", "", "format of the program's output: GoogleBenchmark, GoTest or JSONLines")
+		f.StringVar(&r.exchange, "exchange", "", "folder that a collector shares with the parent of a program")
 	case monitor:
-		f.StringVar(&r.exchange, "exchange", "", "the folder in which a monitor and the parent of a server meet")
+		f.StringVar(&r.exchange, "exchange", "", "folder that a monitor shares with the parent of a server")
 		r.profile = profileFlags(f)
 		tlsFlag(f, &r.tls)
-		f.StringVar(&r.stopSignal, "stop-signal", "", "the signal that tells the server to end")
-		f.IntVar(&r.startSeconds, "start-seconds", 0, "how long the server may take without a profiler from its start to its first answer")
+		f.StringVar(&r.stopSignal, "stop-signal", "", "signal that stops the server")
+		f.IntVar(&r.startSeconds, "start-seconds", 0, "maximum seconds from the start of a server without a profiler to its first answer")
 	default:
 		return Role{}, UnknownError(r.name)
 	}
@@ -147,7 +147,7 @@ func profileFlags(flags *flag.FlagSet) func() record.Profile {
 	var p record.Profile
 	number := func(name, usage string) *int { return flags.Int(name, 1, usage) }
 	tool := flags.String("tool", "", "the profiler")
-	flags.StringVar(&p.Request.Path, "path", "/", "what is asked of the server")
+	flags.StringVar(&p.Request.Path, "path", "/", "path of the request")
 	flags.StringVar(&p.Request.Method, "method", "", "the method of the request, if it is not GET")
 	flags.Func("header", "a header of the request, such as \"X-Tenant: a\"", func(line string) error {
 		name, value, found := strings.Cut(line, ": ")
@@ -160,8 +160,8 @@ func profileFlags(flags *flag.FlagSet) func() record.Profile {
 	flags.StringVar(&p.Request.Body, "send", "", "the body of the request")
 	body := flags.String("body", "", "the right answer's body")
 	compare := flags.Bool("compare-body", false, "compare bodies with the right one")
-	status, requests, connections := number("status", "the right answer's status"), number("requests", "how many requests are sent"), number("connections", "how many connections send them")
-	repeats, limit := number("repeats", "how often everything is done"), number("limit", "how many seconds everything may take")
+	status, requests, connections := number("status", "the right answer's status"), number("requests", "number of requests"), number("connections", "number of connections")
+	repeats, limit := number("repeats", "number of repetitions"), number("limit", "maximum seconds for all repetitions")
 	return func() record.Profile {
 		p.Tool, p.Request.Expect.Status, p.Requests = profiler.Tool(*tool), int32(*status), int32(*requests)
 		p.Connections, p.Repeats, p.LimitSeconds = int32(*connections), int32(*repeats), int32(*limit)
@@ -186,7 +186,7 @@ func (r Role) generator(c agent.Config) (agent.Worker, error) {
 // symbolFlag adds a repeatable flag: a symbol that claims about the program need.
 func symbolFlag(flags *flag.FlagSet) *[]string {
 	var list []string
-	flags.Func("symbol", "a symbol that claims ask for; may be given again", func(name string) error {
+	flags.Func("symbol", "symbol that claims ask for; repeatable", func(name string) error {
 		list = append(list, name)
 		return nil
 	})
@@ -196,10 +196,10 @@ func symbolFlag(flags *flag.FlagSet) *[]string {
 // replyFlag adds a repeatable flag: a path, a blank, and the text that claims expect in the answer.
 func replyFlag(flags *flag.FlagSet) *[]record.Reply {
 	var list []record.Reply
-	flags.Func("reply", "a path and, after a blank, the text that claims expect in the answer; may be given again", func(value string) error {
+	flags.Func("reply", "path, a space, and the text that claims expect in the answer; repeatable", func(value string) error {
 		path, text, ok := strings.Cut(value, " ")
 		if !ok || text == "" {
-			return errors.New("a path, a blank and a text are expected")
+			return errors.New("want a path, a space and a text")
 		}
 		list = append(list, record.Reply{Path: path, Text: text})
 		return nil

@@ -56,10 +56,9 @@ type Builds struct {
 
 // Fact is one fact of all binaries.
 type Fact struct {
-	Key    Key     `json:"key"`
-	Values []Value `json:"values"`
-	// Differs means a known difference in something that two files can share.
-	Differs bool `json:"differs"`
+	Key     Key     `json:"key"`
+	Values  []Value `json:"values"`
+	Differs bool    `json:"differs"`
 }
 
 // Value is one fact of one binary.
@@ -272,7 +271,7 @@ func unlike(b *Builds, i, base int) []string {
 		}
 		own, other := b.Facts[k].Values[i], b.Facts[k].Values[base]
 		if differs([]Value{own, other}) {
-			out = append(out, fmt.Sprintf("%s and %s were not built alike: %s is %s in %s (%s) and %s in %s (%s), and their difference may come from that alone",
+			out = append(out, fmt.Sprintf("%s and %s were built differently: %s is %s in %s (%s) and %s in %s (%s), which may explain their difference",
 				b.Implementations[i], b.Implementations[base], w.words, own.Value, b.Implementations[i], own.By, other.Value, b.Implementations[base], other.By))
 		}
 	}

@@ -15,15 +15,15 @@ func CheckClaim(c record.Claim, b *record.Binary, replies []record.Reply) record
 	case c.Subject == record.ClaimResponse:
 		return response(c, replies)
 	case b == nil:
-		return record.NotShown("no observer has read the file")
+		return record.NotShown("no observer read the file")
 	case b.Unknown != "":
 		return record.NotShown("the file was not read: %s", b.Unknown)
 	case b.Script != "":
-		return record.NotShown("an interpreter runs the program, and what was read is the interpreter")
+		return record.NotShown("an interpreter runs the program, and only the interpreter was read")
 	}
 	check, known := checks[c.Subject]
 	if !known {
-		return record.NotShown("nothing is known of a %s", c.Subject)
+		return record.NotShown("%s is not a known subject", c.Subject)
 	}
 	return check(b, c.Value)
 }
@@ -53,7 +53,7 @@ func allocator(b *record.Binary, value string) record.Fact {
 		}
 	}
 	if found == "" || found == record.Unknown {
-		return record.NotShown("the allocator is not known: %s", by)
+		return record.NotShown("the allocator is unknown: %s", by)
 	}
 	return record.Whether(strings.EqualFold(found, value), "the allocator is %s: %s", found, by)
 }
@@ -65,7 +65,7 @@ func compiler(b *record.Binary, value string) record.Fact {
 	i := slices.IndexFunc(b.Compilers, func(c string) bool { return strings.Contains(c, value) })
 	switch {
 	case i >= 0 && startFiles(b.Compilers[i]) && slices.ContainsFunc(b.Compilers, func(c string) bool { return !startFiles(c) }):
-		return record.NotShown("%s has left its name, and so has another: the C library's start files do so in every program", b.Compilers[i])
+		return record.NotShown("%s has left its name, but so has another: the C library's start files do so in every program", b.Compilers[i])
 	case i >= 0:
 		return record.Shown("%s has left its name", b.Compilers[i])
 	case len(b.Compilers) == 0:
@@ -76,8 +76,6 @@ func compiler(b *record.Binary, value string) record.Fact {
 	return record.RuledOut("those that have left their names are %s", strings.Join(b.Compilers, "; "))
 }
 
-// startFiles reports whether the name has gcc's form, which the C library's start files leave in any compiler's
-// programs.
 func startFiles(compiler string) bool { return strings.HasPrefix(compiler, "GCC: (") }
 
 func goVersion(b *record.Binary, value string) record.Fact {
@@ -119,9 +117,9 @@ func library(b *record.Binary, value string) record.Fact {
 	case b.Build.Static.Is == record.Yes && len(b.Loaded) == 0:
 		return record.RuledOut("the file is static")
 	case len(b.Loaded) == 0 || len(b.Loaded) >= maxLoaded:
-		return record.NotShown("the file does not need it, and not all libraries of the process are known")
+		return record.NotShown("the file does not need it, but not all libraries of the process are known")
 	}
-	return record.RuledOut("it is none of the %d libraries that the process had loaded before any load", len(b.Loaded))
+	return record.RuledOut("it is not among the %d libraries that the process had loaded before any load", len(b.Loaded))
 }
 
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
@@ -129,7 +127,7 @@ func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:]
 func symbol(b *record.Binary, value string) record.Fact {
 	i := slices.IndexFunc(b.Symbols, func(s record.Symbol) bool { return s.Name == value })
 	if i < 0 {
-		return record.NotShown("nobody has looked for the symbol")
+		return record.NotShown("the symbol was not looked up")
 	}
 	return b.Symbols[i].There
 }
@@ -142,7 +140,7 @@ func property(b *record.Binary, value string) record.Fact {
 		"static": b.Build.Static, "stripped": b.Build.Stripped,
 	}[value]
 	if !known {
-		return record.NotShown("nothing is known of such a property")
+		return record.NotShown("it is not a known property")
 	}
 	return f
 }
@@ -158,7 +156,7 @@ func response(c record.Claim, replies []record.Reply) record.Fact {
 	has, lacks, open := seen[record.Yes], seen[record.No], seen[record.Unknown]
 	switch {
 	case len(has)+len(lacks)+len(open) == 0:
-		return record.NotShown("nobody has asked a server for %s", c.Path)
+		return record.NotShown("no server was asked for %s", c.Path)
 	case len(has) > 0 && len(lacks) > 0:
 		return record.NotShown("the trials do not agree: %s; %s", inTrials(has), inTrials(lacks))
 	case len(has)+len(lacks) == 0:
@@ -178,7 +176,7 @@ func inTrials(found []record.Fact) string {
 	case len(found) == 1:
 		return "in one trial " + first
 	case slices.ContainsFunc(found, func(f record.Fact) bool { return f.By != first }):
-		return fmt.Sprintf("in %d trials, in the first of which %s", len(found), first)
+		return fmt.Sprintf("in %d trials; in the first: %s", len(found), first)
 	}
-	return fmt.Sprintf("in %d trials %s", len(found), first)
+	return fmt.Sprintf("in %d trials: %s", len(found), first)
 }

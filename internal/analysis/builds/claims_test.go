@@ -46,13 +46,13 @@ func TestClaimsAreCheckedByWhatWasRead(t *testing.T) {
 		"a setting of a program in C":             {record.ClaimGoSetting, "-race=true", record.Binary{}, record.No, ""},
 		"a library that the file needs":           {record.ClaimLibrary, "libuv", record.Binary{Libraries: []string{"libuv.so.1"}}, record.Yes, "needs libuv.so.1"},
 		"a library of another library":            {record.ClaimLibrary, "libcrypto.so.3", record.Binary{Loaded: []string{"/lib/libcrypto.so.3"}}, record.Yes, "had loaded /lib/libcrypto.so.3"},
-		"a library with the same beginning":       {record.ClaimLibrary, "libc", record.Binary{Loaded: []string{"/lib/libcrypto.so.3"}}, record.No, "none of the 1 libraries"},
+		"a library with the same beginning":       {record.ClaimLibrary, "libc", record.Binary{Loaded: []string{"/lib/libcrypto.so.3"}}, record.No, "not among the 1 libraries"},
 		"a library that may be loaded":            {record.ClaimLibrary, "libuv", record.Binary{Libraries: []string{"libc.so.6"}}, record.Unknown, "not all libraries"},
 		"a library of a static file":              {record.ClaimLibrary, "libuv", record.Binary{Build: record.Build{Static: record.Fact{Is: record.Yes}}}, record.No, "static"},
 		"a property":                              {record.ClaimProperty, "static", record.Binary{Build: record.Build{Static: record.Fact{Is: record.Yes, By: "it names neither"}}}, record.Yes, "it names neither"},
-		"a property that nobody knows":            {record.ClaimProperty, "fast", record.Binary{}, record.Unknown, "nothing is known"},
+		"a property that nobody knows":            {record.ClaimProperty, "fast", record.Binary{}, record.Unknown, "not a known property"},
 		"a symbol":                                {record.ClaimSymbol, "main", record.Binary{Symbols: []record.Symbol{{Name: "main", There: record.Fact{Is: record.Yes, By: "its table"}}}}, record.Yes, "its table"},
-		"a symbol that nobody has looked for":     {record.ClaimSymbol, "main", record.Binary{}, record.Unknown, "nobody has looked"},
+		"a symbol that nobody has looked for":     {record.ClaimSymbol, "main", record.Binary{}, record.Unknown, "was not looked up"},
 		"a subject that nobody knows":             {"Colour", "red", record.Binary{}, record.Unknown, "Colour"},
 		"a file that was not read":                {record.ClaimSymbol, "main", record.Binary{Unknown: "permission denied"}, record.Unknown, "permission denied"},
 		"the interpreter in place of the program": {record.ClaimAllocator, "glibc", record.Binary{Script: "server.py", Allocator: "glibc"}, record.Unknown, "interpreter"},
@@ -98,14 +98,14 @@ func TestAClaimAboutAnAnswerGoesByAllTrials(t *testing.T) {
 		replies []record.Reply
 		want    record.Fact
 	}{
-		"nobody has asked":        {[]record.Reply{other}, record.Fact{Is: record.Unknown, By: "nobody has asked a server for /version"}},
+		"nobody has asked":        {[]record.Reply{other}, record.Fact{Is: record.Unknown, By: "no server was asked for /version"}},
 		"one trial has asked":     {[]record.Reply{reply(record.Yes), other}, record.Fact{Is: record.Yes, By: "in one trial GET /version was answered"}},
-		"all trials see it":       {[]record.Reply{reply(record.Yes), reply(record.Yes)}, record.Fact{Is: record.Yes, By: "in 2 trials GET /version was answered"}},
-		"no trial sees it":        {[]record.Reply{reply(record.No), reply(record.No)}, record.Fact{Is: record.No, By: "in 2 trials GET /version was answered"}},
+		"all trials see it":       {[]record.Reply{reply(record.Yes), reply(record.Yes)}, record.Fact{Is: record.Yes, By: "in 2 trials: GET /version was answered"}},
+		"no trial sees it":        {[]record.Reply{reply(record.No), reply(record.No)}, record.Fact{Is: record.No, By: "in 2 trials: GET /version was answered"}},
 		"no trial can tell":       {[]record.Reply{reply(record.Unknown)}, record.Fact{Is: record.Unknown, By: "in one trial GET /version was answered"}},
 		"the trials do not agree": {[]record.Reply{reply(record.Yes), reply(record.No)}, record.Fact{Is: record.Unknown, By: "the trials do not agree: in one trial GET /version was answered; in one trial GET /version was answered"}},
-		"one trial cannot tell":   {[]record.Reply{reply(record.Yes), reply(record.Unknown), reply(record.Yes)}, record.Fact{Is: record.Yes, By: "in 2 trials GET /version was answered; in one trial GET /version was answered"}},
-		"the answers differ":      {[]record.Reply{reply(record.No), late}, record.Fact{Is: record.No, By: "in 2 trials, in the first of which GET /version was answered"}},
+		"one trial cannot tell":   {[]record.Reply{reply(record.Yes), reply(record.Unknown), reply(record.Yes)}, record.Fact{Is: record.Yes, By: "in 2 trials: GET /version was answered; in one trial GET /version was answered"}},
+		"the answers differ":      {[]record.Reply{reply(record.No), late}, record.Fact{Is: record.No, By: "in 2 trials; in the first: GET /version was answered"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := builds.CheckClaim(record.Claim{Subject: record.ClaimResponse, Value: "1.2", Path: "/version"}, nil, tc.replies); got != tc.want {

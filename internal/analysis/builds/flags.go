@@ -11,7 +11,7 @@ import (
 func flag(b *record.Binary, value string) record.Fact {
 	switch {
 	case !isRecorded(value):
-		return record.NotShown("compilers do not record such a flag")
+		return record.NotShown("compilers do not record this flag")
 	case len(b.Flags) == 0:
 		return record.NotShown("no flags are recorded: -frecord-gcc-switches records them")
 	case len(b.Flags) >= most:

@@ -18,8 +18,8 @@ type Capacity struct {
 	// Percentile of the latency from the intended start had to be at most MaxMilliseconds.
 	Percentile      int32 `json:"percentile"`
 	MaxMilliseconds int32 `json:"maxMilliseconds"`
-	// Rate is in requests/s: a geometric mean, with Student's t on the logs from three trials on; nil without
-	// numbers.
+	// Rate is in requests/s: a geometric mean, with Student's t on the logs from three trials on; nil without numbers.
+	// The interval includes the gap between rates met and missed.
 	Rate *inference.Summary `json:"requestsPerSecond,omitempty"`
 	// IsBound: some number is only a lower bound.
 	IsBound bool `json:"isLowerBound"`
@@ -43,7 +43,7 @@ type Capacity struct {
 type Bound string
 
 const (
-	// NotReached means that no rate was missed.
+	// NotReached means that no rate was missed, or none beyond doubt.
 	NotReached Bound = "NotReached"
 	// GeneratorLimited means that at the lowest missed rate only a generator was busy.
 	GeneratorLimited Bound = "GeneratorLimited"
@@ -51,13 +51,15 @@ const (
 	Disturbed Bound = "Disturbed"
 )
 
+// Trial is the result of one search in one trial. Rates are in requests per second.
 type Trial struct {
 	Trial   string        `json:"trial"`
 	Block   int32         `json:"block"`
 	Result  search.Result `json:"result"`
 	Highest search.Tried  `json:"highest"`
 	Lowest  search.Tried  `json:"lowest"`
-	// Rate is Highest if it counts; nil without a number.
+	// Rate is the capacity by all steps, between Highest and Lowest; Highest if it is a lower bound; nil without a
+	// number.
 	Rate  *float64 `json:"requestsPerSecond,omitempty"`
 	Bound Bound    `json:"bound,omitempty"`
 	// Unusable: the sustained rates rest on void steps. ImplementationFailure: the implementation's fault left no
@@ -67,7 +69,19 @@ type Trial struct {
 	Steps                 []validity.Step `json:"steps"`
 }
 
+// Point names the search: a load at a number of connections, without a rate.
 func (c Capacity) Point() record.Point { return record.Point{Load: c.Load, Connections: c.Connections} }
+
+// Missed returns the highest rate, in requests/s, that a search without any sustained rate missed last; 0 if none did.
+func (c Capacity) Missed() float64 {
+	most := 0.0
+	for _, t := range c.Trials {
+		if t.Result == search.BelowStart && !t.Unusable {
+			most = max(most, float64(t.Lowest.Rate))
+		}
+	}
+	return most
+}
 
 // Read evaluates all searches. Failures counts the trials that each implementation failed.
 func Read(r *validity.Reader, p planned.Run, failures map[string]int) ([]Capacity, error) {

@@ -71,7 +71,10 @@ func (t *Trial) conclude(wrong bool) {
 	case missed.Lowest.Rate != all.Lowest.Rate:
 		t.Bound = Disturbed
 	}
-	rate := float64(all.Highest.Rate)
+	rate := all.Rate
+	if t.Bound != "" {
+		rate = float64(all.Highest.Rate)
+	}
 	t.Rate = &rate
 }
 
@@ -87,7 +90,7 @@ func (c *Capacity) summarise(cells []validity.Cell) {
 		if t.Rate != nil {
 			b := t.bracket()
 			rates = append(rates, *t.Rate)
-			logs := inference.Span{Low: math.Log(b.Low), Mid: math.Log(b.Low), High: math.Log(b.High)}
+			logs := inference.Span{Low: math.Log(b.Low), Mid: math.Log(b.Mid), High: math.Log(b.High)}
 			samples = append(samples, inference.Sample{Block: t.Block, Span: logs})
 			c.IsBound = c.IsBound || t.Bound != ""
 		}
@@ -143,28 +146,51 @@ func Compare(p planned.Run, capacities []Capacity) ([]Capacity, verdict.Searches
 	return all, out
 }
 
-// bracket is from the highest rate sustained to the lowest missed.
+// bracket is from the highest rate sustained to the lowest missed. A lower bound has no width.
 func (t Trial) bracket() inference.Span {
-	s := inference.Exactly(*t.Rate)
-	if t.Bound == "" && t.Lowest.Rate > t.Highest.Rate {
-		s.High = float64(t.Lowest.Rate)
-		s.Mid = math.Sqrt(s.Low * s.High)
+	if t.Bound != "" {
+		return inference.Exactly(*t.Rate)
 	}
-	return s
+	return inference.Span{Low: float64(t.Highest.Rate), Mid: *t.Rate, High: float64(t.Lowest.Rate)}
 }
 
 func ratesByBlock(own, base []Trial) *verdict.Result {
 	var samples []inference.Sample
 	contenderIsBound, baselineIsBound := false, false
+	var doubts [][2][]validity.Code
 	for _, a := range own {
 		b := util.First(base, func(t *Trial) bool { return t.Block == a.Block })
 		if b == nil || a.Rate == nil || b.Rate == nil {
 			continue
 		}
 		samples = append(samples, inference.Sample{Block: a.Block, Span: inference.LogRatio(a.bracket(), b.bracket())})
+		doubts = append(doubts, [2][]validity.Code{a.doubts(), b.doubts()})
 		contenderIsBound, baselineIsBound = contenderIsBound || a.Bound != "", baselineIsBound || b.Bound != ""
 	}
 	r := verdict.NewResult(verdict.Capacity, samples)
 	r.Decides, r.ContenderIsBound, r.BaselineIsBound = true, contenderIsBound, baselineIsBound
+	for _, d := range doubts {
+		r.AddPair(d[0], d[1])
+	}
 	return &r
+}
+
+// OnlySuspect reports whether every trial with a number is suspect.
+func (c Capacity) OnlySuspect() bool {
+	return !slices.ContainsFunc(c.Trials, func(t Trial) bool { return t.Rate != nil && len(t.doubts()) == 0 })
+}
+
+// doubts are the codes that make the two steps suspect between which the number lies. A bound met in spite of others
+// was met.
+func (t Trial) doubts() []validity.Code {
+	var out []validity.Code
+	for _, s := range t.Steps {
+		for _, r := range s.Reasons {
+			met := s.Met && slices.Contains(validity.Hindrances, r.Code)
+			if r.Weight == validity.Suspect && !met && r.Scope == validity.ScopeCell && (s.Rate == t.Highest.Rate || s.Rate == t.Lowest.Rate) {
+				out = append(out, r.Code)
+			}
+		}
+	}
+	return out
 }

@@ -52,21 +52,20 @@ func Runs(later record.RunData, earlier []Earlier, anchor string) (Result, error
 	out := Result{Run: later.Manifest.Run, Anchor: anchor, WithinRuns: len(earlier) < objectives.LeastRegressionRuns}
 	others := otherThan(p.Implementations, anchor)
 	if len(others) == len(p.Implementations) {
-		return out, fmt.Errorf("run %s has not measured %s: name an anchor that every run has measured", out.Run.Name, anchor)
+		return out, fmt.Errorf("run %s did not measure %s: name an anchor that every run measured", out.Run.Name, anchor)
 	}
 	if len(others) == 0 {
-		return out, fmt.Errorf("run %s has measured %s alone: runs are compared through an anchor, an implementation that stays the same, since machines drift from run to run", out.Run.Name, anchor)
+		return out, fmt.Errorf("run %s measured only %s: runs are compared through an anchor, an implementation that stays the same, because machines drift from run to run", out.Run.Name, anchor)
 	}
 	against := record.Reference{Anchor: anchor}
 	later.Earlier = map[string]record.EarlierRun{}
 	for i, e := range earlier {
 		key := fmt.Sprintf("%d: %s", i+1, e.Name)
-		against.Runs = append(against.Runs, key)
+		against.Runs = append(against.Runs, v1alpha1.PastRun{UID: key})
 		later.Earlier[key] = record.EarlierRun{Data: &earlier[i].Data}
 	}
 	asked := slices.Concat(ofLevels, ofRows(later.Trials))
 	for i := range asked {
-		// The bound is no change at all.
 		o := &asked[i]
 		o.Metric, o.Implementations, o.Against, o.Max = v1alpha1.ObjectiveRegression, others, &against, "1"
 	}
@@ -133,8 +132,8 @@ func (r Result) Comparable() (ok bool, reason objectives.Reason, detail string) 
 	return false, r.Changes[0].Reason, r.Changes[0].Detail
 }
 
-// More reports whether the value has grown with confidence.
-func (c Change) More() bool { return c.Low != nil && *c.Low > 1 }
+// More reports whether the value has grown with confidence. Too few earlier runs give none, nor does a closed loop.
+func (c Change) More() bool { return !c.WithinRuns && !c.ClosedLoop && c.Low != nil && *c.Low > 1 }
 
-// Less reports whether the value has shrunk with confidence.
-func (c Change) Less() bool { return c.High != nil && *c.High < 1 }
+// Less reports whether the value has shrunk with confidence. Too few earlier runs give none, nor does a closed loop.
+func (c Change) Less() bool { return !c.WithinRuns && !c.ClosedLoop && c.High != nil && *c.High < 1 }

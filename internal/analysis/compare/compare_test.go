@@ -48,22 +48,29 @@ func of(t *testing.T, r compare.Result, m verdict.Metric) compare.Change {
 func TestAChangeIsSeenThroughTheAnchor(t *testing.T) {
 	for name, tc := range map[string]struct {
 		cost       float64
+		earlier    int
 		more, less bool
 	}{
-		"nothing changed but the machine": {1, false, false},
-		"it costs a fifth more":           {1.2, true, false},
-		"it costs a fifth less":           {0.8, false, true},
+		"nothing changed but the machine":         {1, 3, false, false},
+		"it costs a fifth more":                   {1.2, 3, true, false},
+		"it costs a fifth less":                   {0.8, 3, false, true},
+		"it costs a fifth more than two runs did": {1.2, 2, false, false},
+		"it costs a fifth less than a single run": {0.8, 1, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := compare.Runs(measured(7, 1, tc.cost), earlier(measured(8, 1.2, 1)), "")
+			var then []record.RunData
+			for i := range tc.earlier {
+				then = append(then, measured(8+uint64(i), 1.2, 1))
+			}
+			r, err := compare.Runs(measured(7, 1, tc.cost), earlier(then...), "")
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := of(t, r, verdict.CPUPerRequest)
-			if c.More() != tc.more || c.Less() != tc.less || math.Abs(*c.Value/tc.cost-1) > 0.05 || c.Implementation != "go-slow" || c.N != 10 || c.EarlierN != 10 {
+			if c.More() != tc.more || c.Less() != tc.less || math.Abs(*c.Value/tc.cost-1) > 0.05 || c.Implementation != "go-slow" || c.N != 10 || c.EarlierN != 10*tc.earlier {
 				t.Errorf("it finds %+v", c)
 			}
-			if ok, _, _ := r.Comparable(); !ok || r.Anchor != "go" || !r.WithinRuns || r.Confidence != 0.99 {
+			if ok, _, _ := r.Comparable(); !ok || r.Anchor != "go" || r.WithinRuns != (tc.earlier < 3) || r.Confidence != 0.99 {
 				t.Errorf("the result is %+v", r)
 			}
 		})
@@ -100,7 +107,7 @@ func without(d record.RunData, implementation, metric string) record.RunData {
 
 func TestProgramsAreComparedInEveryMetricOfTheirCases(t *testing.T) {
 	now, then := timed(7, 1, 1.2), timed(8, 1.3, 1)
-	r, err := compare.Runs(now, earlier(then), "")
+	r, err := compare.Runs(now, earlier(then, timed(9, 1.3, 1), timed(10, 1.3, 1)), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +185,8 @@ func TestRunsThatCannotBeComparedSayWhy(t *testing.T) {
 		anchor string
 		says   string
 	}{
-		"an anchor that is none": {func(*record.RunData) {}, "zig", "has not measured zig"},
-		"one implementation":     {func(now *record.RunData) { now.Manifest.Plan.Implementations = now.Manifest.Plan.Implementations[:1] }, "", "has measured go alone"},
+		"an anchor that is none": {func(*record.RunData) {}, "zig", "did not measure zig"},
+		"one implementation":     {func(now *record.RunData) { now.Manifest.Plan.Implementations = now.Manifest.Plan.Implementations[:1] }, "", "measured only go"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := measured(7, 1, 1)

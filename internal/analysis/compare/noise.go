@@ -59,16 +59,16 @@ func Of(t analysis.Table) Seen {
 	s := Seen{Fingerprint: t.Fingerprint, Machine: machine(t), Started: t.Run.Started}
 	switch {
 	case t.NoiseFloorUnpinned > 0:
-		s.Nothing = fmt.Sprintf("%d of its cells ran on CPUs that were not theirs alone, whose noise is not that of pinned runs", t.NoiseFloorUnpinned)
+		s.Nothing = fmt.Sprintf("%d of its cells ran on shared CPUs, whose noise differs from that of pinned runs", t.NoiseFloorUnpinned)
 		return s
 	case t.Fingerprint == "":
-		s.Nothing = "its trials have recorded no facts of their machine, whose noise it would be"
+		s.Nothing = "its trials recorded no facts about their machine"
 		return s
 	case len(t.Levels) == 0:
-		s.Nothing = "it measures no level of a load, at which noise is known"
+		s.Nothing = "it measures no level of a load, so it has no noise"
 		return s
 	case !t.Calibrates():
-		s.Nothing = "its report knows of no noise: its servers differ in more than their names, one of them is a reference, or too few blocks count"
+		s.Nothing = "its report has no noise: its servers differ in more than their names, one of them is a reference, or too few blocks count"
 		return s
 	}
 	a, b := t.NoiseFloor.Implementations[0], t.NoiseFloor.Implementations[1]
@@ -78,7 +78,7 @@ func Of(t analysis.Table) Seen {
 		}
 	}
 	if digests := imageIDs(t, a, b); len(digests) > 1 {
-		s.Nothing = "the name of its image led to more than one"
+		s.Nothing = "its image's name resolved to several images"
 		return s
 	}
 	for _, c := range t.Comparisons {
@@ -88,7 +88,7 @@ func Of(t analysis.Table) Seen {
 		}
 	}
 	if len(s.Values) == 0 {
-		s.Nothing = "no value of its two equal servers has an interval by which noise is known"
+		s.Nothing = "no value of its two equal servers has an interval"
 	}
 	return s
 }

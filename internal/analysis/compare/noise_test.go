@@ -77,16 +77,16 @@ func TestWhatSaysNothingOfNoiseIsLeftOutWithAReason(t *testing.T) {
 				}
 			}
 			return d
-		}, want: "its trials have recorded no facts of their machine"},
+		}, want: "its trials recorded no facts about their machine"},
 		"programs without loads":     {change: func(t *analysis.Table) { t.Levels, t.NoiseFloor = nil, nil }, want: "it measures no level of a load"},
-		"CPUs that others used, too": {change: func(t *analysis.Table) { t.NoiseFloorUnpinned = 7 }, want: "7 of its cells ran on CPUs that were not theirs alone"},
+		"CPUs that others used, too": {change: func(t *analysis.Table) { t.NoiseFloorUnpinned = 7 }, want: "7 of its cells ran on shared CPUs"},
 		"a tag that has moved": {data: func() record.RunData {
 			d := twins()
 			for k := range d.Trials[3].Manifest.Pods {
 				d.Trials[3].Manifest.Pods[k].ImageID = "sha256:2"
 			}
 			return d
-		}, want: "the name of its image led to more than one"},
+		}, want: "its image's name resolved to several images"},
 		"two that are compared with a third": {change: func(t *analysis.Table) {
 			for i := range t.Comparisons {
 				t.Comparisons[i].Baseline = "third"

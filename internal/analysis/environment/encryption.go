@@ -14,11 +14,12 @@ import (
 type Agreed struct {
 	Implementation string `json:"implementation"`
 	// Client is a tool, or record.ClientCheck.
-	Client string `json:"client"`
-	// Values are distinct, the most frequent first.
+	Client string  `json:"client"`
 	Values []Value `json:"values"`
 }
 
+// Encryption returns the recorded TLS agreements: one per implementation and client, in the plan's order of
+// implementations.
 func Encryption(data record.RunData, p planned.Run) []Agreed {
 	var out []Agreed
 	for _, i := range p.Implementations {

@@ -44,11 +44,10 @@ const (
 
 // Fact is one property. Implementation is set if it is an implementation's own.
 type Fact struct {
-	Role           string `json:"role"`
-	Key            Key    `json:"key"`
-	Implementation string `json:"implementation,omitempty"`
-	// Values are distinct, the most frequent first.
-	Values []Value `json:"values"`
+	Role           string  `json:"role"`
+	Key            Key     `json:"key"`
+	Implementation string  `json:"implementation,omitempty"`
+	Values         []Value `json:"values"`
 	// Differs means that trials had unequal conditions.
 	Differs bool `json:"differs"`
 }
@@ -194,6 +193,7 @@ func (b *factBook) processes(t record.TrialData, generators *factBook) {
 	}
 }
 
+// Unknowns returns what agents could not read, with the number of cells that lack it.
 func Unknowns(data record.RunData, p planned.Run) []Unknown {
 	out := []Unknown{}
 	note := func(implementation, sentence string) {

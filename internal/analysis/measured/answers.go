@@ -67,6 +67,7 @@ func NewReferences(trials []*record.TrialData) map[string]*Reference {
 // Sizes bounds one implementation's answers to a request.
 type Sizes struct{ least, most float64 }
 
+// NewSizes returns the smallest and largest answer in bytes by request key, from the checks before the load.
 func NewSizes(trials []*record.TrialData) map[string]Sizes {
 	out := map[string]Sizes{}
 	for _, t := range trials {
@@ -180,6 +181,11 @@ func (f *Facts) MeasuredAudit() record.Audit {
 	return f.audits(func(r *record.CellRun) *record.Audit { return r.MeasuredAudit })
 }
 
+// LoadAudit returns the agents' audit of answers to the tools, during the measured time.
+func (f *Facts) LoadAudit() record.Audit {
+	return f.audits(func(r *record.CellRun) *record.Audit { return r.LoadAudit })
+}
+
 func (f *Facts) audits(of func(*record.CellRun) *record.Audit) record.Audit {
 	var all record.Audit
 	for _, r := range f.Runs {
@@ -222,6 +228,7 @@ func (f *Facts) Reopened() float64 {
 	return max(float64(f.Seen.Network.PassiveOpens-int64(f.Level.Connections)-f.MeasuredAudit().Connections)/float64(f.Requests), 0)
 }
 
+// ServerNetwork reports whether the server's network counters were read: a loaded server sends at least one segment.
 func (f *Facts) ServerNetwork() bool { return f.Seen != nil && f.Seen.Network.SegmentsOut > 0 }
 
 // Handshakes returns nil if they were not read.

@@ -160,7 +160,12 @@ func TestAuditsAddUp(t *testing.T) {
 	d.Generators[0].Cells[0].Audit = &record.Audit{Requests: 1, WrongBody: 1}
 	d.Generators[1].Cells[0].Audit = &record.Audit{Requests: 2, WrongStatus: 1, Failed: 3, Example: "second"}
 	d.Generators[1].Cells[0].MeasuredAudit = &record.Audit{Requests: 5, Connections: 1}
+	d.Generators[0].Cells[0].LoadAudit = &record.Audit{Requests: 7, Connections: 2}
+	d.Generators[1].Cells[0].LoadAudit = &record.Audit{Requests: 8, WrongBody: 1, Connections: 3, Example: "first"}
 	f := read(t, d)
+	if diff := cmp.Diff(record.Audit{Requests: 15, WrongBody: 1, Connections: 5, Example: "first"}, f.LoadAudit()); diff != "" {
+		t.Errorf("on the load's own connections (-want +got):\n%s", diff)
+	}
 	if diff := cmp.Diff(record.Audit{Requests: 3, WrongStatus: 1, WrongBody: 1, Failed: 3, Example: "second"}, f.WarmupAudit()); diff != "" {
 		t.Errorf("beside the warm-up (-want +got):\n%s", diff)
 	}

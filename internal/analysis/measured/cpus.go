@@ -35,6 +35,8 @@ type Overlap struct {
 	List      string
 }
 
+// Allowed returns the CPUs of the server, then those of each generator. Without an observation the server's list is
+// empty.
 func (f *Facts) Allowed() []Allowed {
 	list := ""
 	if f.Seen != nil {
@@ -147,6 +149,7 @@ func Siblings(server record.ObserverResult, seen *record.CellObservation) []int 
 	return slices.DeleteFunc(threads, func(cpu int) bool { return slices.Contains(own, cpu) })
 }
 
+// ObserverOnServer reports whether the observer could run on a CPU of the server.
 func (f *Facts) ObserverOnServer() bool {
 	return f.Seen != nil && overlap(util.ParseCPUs(f.Seen.CPUsAllowed), util.ParseCPUs(f.Trial.Servers[0].Environment.CPUsAllowed))
 }

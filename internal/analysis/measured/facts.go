@@ -3,6 +3,7 @@ package measured
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/base/util"
@@ -13,7 +14,9 @@ import (
 // Values are the numbers of a cell. Nil means not measured.
 type Values struct {
 	LoadSeconds float64 `json:"loadSeconds"`
-	Requests    int64   `json:"requests"`
+	// AgeSeconds is the time from the first measured cell of the server's process to this one.
+	AgeSeconds float64 `json:"ageSeconds,omitempty"`
+	Requests   int64   `json:"requests"`
 	// ByRequest counts a mix's requests by kind, answered or not.
 	ByRequest []int64 `json:"byRequest,omitempty"`
 	HTTP2     int64   `json:"http2,omitempty"`
@@ -67,8 +70,10 @@ type Facts struct {
 	Peer *record.CellObservation
 	// Latencies hold the kinds that all generators have.
 	Latencies Distributions
-	// Stills counts the standstills in StillShare.
-	Stills int
+	// Stills counts the standstills in StillShare. LongestStill is the longest in milliseconds; infinite if only the
+	// series shows them.
+	Stills       int
+	LongestStill float64
 	// InFlight is at least the mean number in flight, by Little's law; 0 if unknown.
 	InFlight float64
 	// sizes cover all trials, by request key; nil if only this trial's are known.
@@ -172,21 +177,46 @@ func addCounts(a, b []int64) []int64 {
 	return a
 }
 
-// server computes what the server spent. CPU time is related to the time under load, not to the observer's window.
+// server computes what the server spent. CPU time that may be incomplete is unknown. It is related to the time under load, not to the observer's window.
 // That window also covers the tool's end, which would hide a busy server in short cells.
 func (f *Facts) server() {
 	if f.Seen == nil || f.Seen.Error != "" {
 		return
 	}
+	own, _ := f.Trial.Server(0)
+	f.AgeSeconds = f.Seen.Started.Sub(firstStart(own.Cells)).Seconds()
 	f.ServerRSS = positive(float64(f.Seen.RSSBytes))
 	f.ServerPeakMemory = positive(float64(f.Seen.PeakMemoryBytes))
+	if len(f.Seen.CPUUncounted) > 0 {
+		return
+	}
 	if f.LoadSeconds > 0 {
 		f.ServerCPUs = positive(float64(f.Seen.CPUNanos) / 1e9 / f.LoadSeconds)
 	}
 	if f.Complete() && f.Requests > 0 {
 		// The agent's own requests cost the server as much as the tool's, and weigh more with a slow server.
-		f.CPUPerRequest = positive(float64(f.Seen.CPUNanos) / 1e3 / float64(f.Requests+f.MeasuredAudit().Requests))
+		f.CPUPerRequest = positive(float64(f.Seen.CPUNanos+f.dependencyNanos()) / 1e3 / float64(f.Requests+f.MeasuredAudit().Requests))
 	}
+}
+
+// dependencyNanos is the CPU time of all dependencies, which do a part of the server's work.
+func (f *Facts) dependencyNanos() int64 {
+	var nanos int64
+	for _, d := range f.Seen.Dependencies {
+		nanos += d.CPUNanos
+	}
+	return nanos
+}
+
+// firstStart returns the earliest start of some cells, at least one.
+func firstStart(cells []record.CellObservation) time.Time {
+	first := cells[0].Started
+	for _, c := range cells {
+		if c.Started.Before(first) {
+			first = c.Started
+		}
+	}
+	return first
 }
 
 // latency adds the distributions of all generators by kind. It drops a kind that some generator lacks, since that

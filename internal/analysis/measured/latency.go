@@ -51,11 +51,13 @@ func (s *Spread) merge(o *Spread) {
 	s.dropped += o.dropped
 }
 
+// Mean returns the mean; its upper end if samples are not exact.
 func (s *Spread) Mean() float64 { return s.upper().Mean() }
 
 // LowMean returns the lower end of the mean; the mean itself if samples are exact.
 func (s *Spread) LowMean() float64 { return s.low.Mean() }
 
+// Exact reports whether each sample is one value, and not a lower and an upper end.
 func (s *Spread) Exact() bool { return s.high == nil }
 
 func (s *Spread) upper() *histogram.Histogram {
@@ -68,6 +70,7 @@ func (s *Spread) upper() *histogram.Histogram {
 // Distributions hold the distributions of a cell or a group by kind.
 type Distributions map[record.LatencyKind]*Spread
 
+// Merge adds the samples, timeouts and dropped requests of o, kind by kind.
 func (d Distributions) Merge(o Distributions) {
 	for kind, s := range o {
 		d.of(kind).merge(s)
@@ -100,6 +103,7 @@ func (d Distributions) First(kinds ...record.LatencyKind) (record.LatencyKind, *
 	return "", nil
 }
 
+// Describe returns one entry per existing kind, in the order of Kinds.
 func (d Distributions) Describe() []Distribution {
 	out := []Distribution{}
 	for _, kind := range Kinds {
@@ -110,6 +114,7 @@ func (d Distributions) Describe() []Distribution {
 	return out
 }
 
+// Quantiles returns the table of quantiles of each existing kind.
 func (d Distributions) Quantiles() map[record.LatencyKind][]Quantile {
 	out := map[record.LatencyKind][]Quantile{}
 	for kind, s := range d {

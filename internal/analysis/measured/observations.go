@@ -44,13 +44,15 @@ const (
 	HungConnections ObservationName = "hungConnections"
 	// AuditedAnswers were read by agents during the measured load.
 	AuditedAnswers ObservationName = "auditedAnswers"
+	// SampledAnswers were read by agents on the load's own connections.
+	SampledAnswers ObservationName = "sampledAnswers"
 	// ServerMHz is the mean frequency of the server's CPUs under load.
 	ServerMHz ObservationName = "serverMHz"
 	// WorkChange is how much longer the same work took after the cell.
 	WorkChange ObservationName = "workChangeShare"
 	// LargestDip is the slowest interval's distance below the mean.
 	LargestDip ObservationName = "largestDipShare"
-	// StillShare is the share of standstills: at least 0.2 s with hardly an answer.
+	// StillShare is the share of standstills: at least 40 ms (older records: 0.2 s) with hardly an answer.
 	StillShare ObservationName = "standstillShare"
 )
 
@@ -58,9 +60,10 @@ const (
 var ObservationNames = []ObservationName{
 	DependencyCPU, RunQueue, Pressure, NeighbourShare, AgentShare, RetransmittedShare, ConnectionsOpened, TimeWait, Fairness, MemoryGrowth,
 	StartSkew, StartSkewError, Trend, LargestDip, StillShare,
-	ListenOverflows, SynRetransmits, HungConnections, AuditedAnswers, ServerMHz, WorkChange,
+	ListenOverflows, SynRetransmits, HungConnections, AuditedAnswers, SampledAnswers, ServerMHz, WorkChange,
 }
 
+// Observation summarizes one observed quantity over the cells of a group.
 type Observation struct {
 	Name    ObservationName   `json:"name"`
 	Summary inference.Summary `json:"summary"`
@@ -97,23 +100,25 @@ func (f Values) Observed(name ObservationName) (float64, bool) {
 	return v, ok
 }
 
+// UncountedShare is the share of the server's CPUs in use beyond its counted CPU time. Requires an observation with CoreNanos.
+func (f *Facts) UncountedShare() float64 {
+	return max(float64(f.Seen.BusyNanos-f.Seen.CPUNanos-f.peerNanos())/float64(f.Seen.CoreNanos), 0)
+}
+
 func (f *Facts) observeServer() {
 	requests := float64(f.Requests)
 	if f.Seen.RunQueueNanos > 0 {
 		f.note(RunQueue, float64(f.Seen.RunQueueNanos)/1e3/requests)
 	}
 	if len(f.Seen.Dependencies) > 0 {
-		var nanos int64
-		for _, d := range f.Seen.Dependencies {
-			nanos += d.CPUNanos
-		}
-		f.note(DependencyCPU, float64(nanos)/1e3/requests)
+		f.note(DependencyCPU, float64(f.dependencyNanos())/1e3/requests)
 	}
 	if f.Seen.PressureMicros != nil {
 		f.note(Pressure, float64(*f.Seen.PressureMicros)/float64(f.Seen.Ended.Sub(f.Seen.Started).Microseconds()))
 	}
-	if f.Seen.CoreNanos > 0 && f.Pinning.ServerPinned {
-		f.note(NeighbourShare, max(float64(f.Seen.BusyNanos-f.Seen.CPUNanos-f.peerNanos())/float64(f.Seen.CoreNanos), 0))
+	// Uncounted CPU time may be the server's.
+	if f.Seen.CoreNanos > 0 && f.Pinning.ServerPinned && len(f.Seen.CPUUncounted) == 0 {
+		f.note(NeighbourShare, f.UncountedShare())
 	}
 	if f.Seen.Sockets != nil && f.Seen.Sockets.Established > 0 {
 		f.note(Fairness, f.Seen.Sockets.Jain)
@@ -194,6 +199,9 @@ func (f *Facts) observeKernel() {
 	}
 	if n := f.MeasuredAudit().Requests; n > 0 {
 		f.note(AuditedAnswers, float64(n))
+	}
+	if n := f.LoadAudit().Requests; n > 0 {
+		f.note(SampledAnswers, float64(n))
 	}
 	if before, after, ok := f.Worked(); ok {
 		f.note(WorkChange, after/before-1)

@@ -107,6 +107,33 @@ func TestStandstillsAreOfTheServersOwnMaking(t *testing.T) {
 	}
 }
 
+func TestPausesReplaceTheStretchesOfTheSeries(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pauses  record.Pauses
+		stills  int
+		longest float64
+		share   float64
+	}{
+		"none, though the series has some":   {record.Pauses{}, 0, 0, 0},
+		"three of 190 ms":                    {record.Pauses{AtMillis: []int64{800, 1800, 2800}, Millis: []int64{190, 190, 190}}, 3, 190, 570. / 4800},
+		"what begins or ends with the load":  {record.Pauses{AtMillis: []int64{0, 50, 4850}, Millis: []int64{90, 190, 150}}, 0, 0, 0},
+		"no longer than answers take anyway": {record.Pauses{AtMillis: []int64{800}, Millis: []int64{1}}, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := trial(1)
+			run, seen := first(d)
+			run.Measurement.Requests = 100_000
+			counts := slices.Repeat([]int64{1000}, 50)
+			none(20, 24)(counts)
+			seen.Series, seen.Pauses = &record.Series{EveryMillis: 100, SegmentsOut: counts}, &tc.pauses
+			f := read(t, d)
+			if share := f.Observations[measured.StillShare]; f.Stills != tc.stills || f.LongestStill != tc.longest || math.Abs(share-tc.share) > 1e-9 {
+				t.Errorf("%d standstills, at most %v ms, of %v in all, want %d, %v, %v", f.Stills, f.LongestStill, share, tc.stills, tc.longest, tc.share)
+			}
+		})
+	}
+}
+
 func TestOthersCanHoldUpAServer(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*record.CellRun, *record.CellObservation)

@@ -41,26 +41,49 @@ func (s *series) still(least int) (times int, share float64) {
 	return times, float64(total) / float64(len(s.relative))
 }
 
-// observeStills skips ramps, which begin with little, and cells with so few requests that it may be chance.
+// observeStills skips ramps, which begin with little, and cells with so few requests that it may be chance. Pauses
+// that the observer saw replace the stretches of the series, which are five times as coarse.
 func (f *Facts) observeStills() {
-	perInterval := float64(f.Requests) / (f.LoadSeconds * 1e3) * float64(f.series.everyMillis)
-	if f.Level.RampToRequestsPerSecond > 0 || perInterval < stillRequests {
+	perMilli := float64(f.Requests) / (f.LoadSeconds * 1e3)
+	if f.Level.RampToRequestsPerSecond > 0 {
 		return
 	}
 	latency := f.MeanLatency
 	if latency == nil {
-		latency = positive(float64(f.Level.InFlight()) / float64(f.Requests) * f.LoadSeconds * 1e6)
+		latency = positive(float64(f.Level.InFlight()) / perMilli * 1e3)
 	}
-	least := stillIntervals
+	least := 0.0
 	if latency != nil {
-		least = max(least, int(math.Ceil(stillLatencies**latency/1e3/float64(f.series.everyMillis))))
+		least = stillLatencies * *latency / 1e3
 	}
-	var share float64
-	f.Stills, share = f.series.still(least)
-	f.note(StillShare, share)
+	switch every := float64(f.series.everyMillis); {
+	case f.Seen.Pauses != nil:
+		f.observePauses(least, perMilli)
+	case perMilli*every >= stillRequests:
+		var share float64
+		f.Stills, share = f.series.still(max(stillIntervals, int(math.Ceil(least/every))))
+		f.LongestStill = math.Inf(1)
+		f.note(StillShare, share)
+	}
 }
 
-// HeldUp returns the largest share of the load in which others may have delayed it.
+// observePauses counts the pauses of at least a length, in milliseconds. Connections open and end near the ends of the
+// load, so what begins or ends there is no pause.
+func (f *Facts) observePauses(least, requestsPerMilli float64) {
+	edge := float64(f.series.everyMillis)
+	inner := f.LoadSeconds*1e3 - 2*edge
+	var sum float64
+	for i, millis := range f.Seen.Pauses.Millis {
+		at, took := float64(f.Seen.Pauses.AtMillis[i]), float64(millis)
+		if at < edge || at+took > edge+inner || took < least || took*requestsPerMilli < stillRequests {
+			continue
+		}
+		f.Stills, sum, f.LongestStill = f.Stills+1, sum+took, max(f.LongestStill, took)
+	}
+	f.note(StillShare, sum/inner)
+}
+
+// HeldUp returns the largest share of the load that others may have delayed.
 func (f *Facts) HeldUp() float64 {
 	var lost, generators float64
 	for _, r := range f.Runs {

@@ -13,8 +13,8 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// LeastRegressionRuns is how many earlier runs make their spread the error of a Regression.
-const LeastRegressionRuns = 3
+// LeastRegressionRuns is how many earlier runs a Regression needs: their spread is its error.
+const LeastRegressionRuns = record.LeastEarlierRuns
 
 // regression compares an implementation with itself in earlier runs, through an anchor that all runs measured.
 // Machines drift by more than most changes; the drift divides out if it hits both alike. The value is
@@ -23,7 +23,7 @@ const LeastRegressionRuns = 3
 //
 // as geometric means over blocks and over the earlier runs. Its interval covers at least the spread within the runs.
 // From LeastRegressionRuns earlier runs on, it also covers the spread between runs, such as by a rebuilt image,
-// memory layout or node.
+// memory layout or node. With fewer, it decides nothing.
 func (j judge) regression(o record.Objective, l planned.Level, i planned.Implementation) estimate {
 	metric := verdict.MetricOf(o.Of, o.Percentile)
 	if metric == verdict.Throughput && l.Imposed() {
@@ -31,8 +31,8 @@ func (j judge) regression(o record.Objective, l planned.Level, i planned.Impleme
 	}
 	now := verdict.ByBlock(metric, j.run.group(l, i.Name), j.run.group(l, o.Against.Anchor))
 	var then []verdict.Result
-	for _, prefix := range o.Against.Runs {
-		earlier, missing := j.earlierRun(prefix)
+	for _, past := range o.Against.Runs {
+		earlier, missing := j.earlierRun(past.UID)
 		if earlier == nil {
 			return unknown(NoEarlierRun, missing)
 		}
@@ -51,15 +51,16 @@ func (j judge) regression(o record.Objective, l planned.Level, i planned.Impleme
 	f.loosen(metric, now.ContenderIsBound || earlierBound, now.BaselineIsBound || laterBound)
 	f.share(shared)
 	g := j.run.group(l, i.Name)
+	f.suspect, f.closedLoop = now.OnlySuspect() || slices.ContainsFunc(then, verdict.Result.OnlySuspect), verdict.ClosedLoop(metric, l)
 	f.faulty = j.run.ImplementationFailures[i.Name]+g.ImplementationFailures(false) > 0
 	return f
 }
 
-func (j judge) earlierRun(prefix string) (r *Run, missing string) {
-	if r := j.earlier[prefix]; r != nil {
+func (j judge) earlierRun(uid string) (r *Run, missing string) {
+	if r := j.earlier[uid]; r != nil {
 		return r, ""
 	}
-	loaded := j.run.Data.Earlier[prefix]
+	loaded := j.run.Data.Earlier[uid]
 	if loaded.Data == nil {
 		return nil, loaded.Error
 	}
@@ -69,7 +70,7 @@ func (j judge) earlierRun(prefix string) (r *Run, missing string) {
 	if err != nil {
 		return nil, err.Error()
 	}
-	j.earlier[prefix] = &analysed
+	j.earlier[uid] = &analysed
 	return &analysed, ""
 }
 
@@ -224,8 +225,8 @@ func against(now verdict.Result, then []verdict.Result) estimate {
 		return f
 	}
 	half := withinRuns(now, then)
-	if k := float64(len(then)); !f.withinRuns {
-		half = max(half, inference.TQuantile(1-inference.Alpha/2, k-1)*between*math.Sqrt(1+1/k))
+	if !f.withinRuns {
+		half = max(half, betweenRuns(now, then, between))
 	}
 	half += now.InLogs().Width() / 2
 	for _, t := range then {
@@ -233,6 +234,26 @@ func against(now verdict.Result, then []verdict.Result) estimate {
 	}
 	f.low, f.high, f.why = math.Exp(change-half), math.Exp(change+half), ""
 	return f
+}
+
+// betweenRuns is half of the interval from the spread of the earlier runs' means. This spread includes the noise
+// within those runs. If the noise within this run is larger, the difference of the variances is added.
+func betweenRuns(now verdict.Result, then []verdict.Result, between float64) float64 {
+	k := float64(len(then))
+	square := func(freedom, variance float64) float64 {
+		t := inference.TQuantile(1-inference.Alpha/2, freedom)
+		return t * t * variance
+	}
+	own := func(e inference.Estimate) float64 { return e.SD * e.SD / float64(e.Blocks) }
+	more := own(now.InLogs())
+	for _, t := range then {
+		more -= own(t.InLogs()) / k
+	}
+	sum := square(k-1, between*between*(1+1/k))
+	if more > 0 {
+		sum += square(now.InLogs().Freedom, more)
+	}
+	return math.Sqrt(sum)
 }
 
 // withinRuns is half of the interval from the spread between the blocks of each run, by Welch and Satterthwaite.

@@ -55,13 +55,14 @@ func (j judge) ofCase(o record.Objective, name, metric string, i planned.Impleme
 // meanOfCase gives values that may be 0, such as allocations, a Student interval.
 func (j judge) meanOfCase(name, metric, implementation string) estimate {
 	var values []float64
-	printed := 0
+	printed, suspect := 0, 0
 	for _, r := range j.run.Cases {
 		if r.Implementation != implementation || r.Case != name || r.Metric != metric {
 			continue
 		}
 		if printed++; r.Void == "" {
 			values = append(values, r.Value)
+			suspect += min(len(r.Doubts), 1)
 		}
 	}
 	s := inference.Summarise(values)
@@ -75,7 +76,7 @@ func (j judge) meanOfCase(name, metric, implementation string) estimate {
 	if s == nil {
 		return f
 	}
-	f.value, f.n = s.Mean, s.N
+	f.value, f.n, f.suspect = s.Mean, s.N, suspect == s.N
 	if s.N < inference.MinPairs {
 		return f
 	}
@@ -97,7 +98,7 @@ func (j judge) ratioOfCase(name, metric, implementation string) estimate {
 		return unknown(NotMeasured, "")
 	}
 	f := unknown(TooFewBlocks, "")
-	f.n = c.Blocks
+	f.n, f.suspect = c.Blocks, c.OnlySuspect()
 	switch {
 	case c.Reason == verdict.BothZero:
 		f.value, f.low, f.high, f.why = 1, 1, 1, ""
@@ -118,8 +119,8 @@ func (j judge) ratioOfCase(name, metric, implementation string) estimate {
 
 func (j judge) regressionOfCase(o record.Objective, name, metric, implementation string) estimate {
 	var then []verdict.Result
-	for _, prefix := range o.Against.Runs {
-		earlier, missing := j.earlierRun(prefix)
+	for _, past := range o.Against.Runs {
+		earlier, missing := j.earlierRun(past.UID)
 		if earlier == nil {
 			return unknown(NoEarlierRun, missing)
 		}

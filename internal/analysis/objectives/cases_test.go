@@ -132,7 +132,6 @@ func TestAnObjectiveHasAnEntryForEachCase(t *testing.T) {
 }
 
 func TestARegressionOfACaseIsSeenThroughItsAnchor(t *testing.T) {
-	const prefix = "default/programs-2f1c7d0a"
 	for name, tc := range map[string]struct {
 		change func(now, then *record.RunData)
 		want   objectives.Outcome
@@ -149,9 +148,9 @@ func TestARegressionOfACaseIsSeenThroughItsAnchor(t *testing.T) {
 			tc.change(&now, &then)
 			now.Manifest.Plan.Objectives = []record.Objective{{
 				Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedCaseTime, Case: "copy", Max: "1.05",
-				Against: &record.Reference{Runs: []string{prefix}, Anchor: "go"},
+				Against: &record.Reference{Anchor: "go"},
 			}}
-			now.Earlier = map[string]record.EarlierRun{prefix: {Data: &then}}
+			earlier(&now, then, 3)
 			got := analysed(t, now).Objectives
 			if len(got) != 1 || got[0].Outcome != tc.want || got[0].Reason != tc.reason {
 				t.Errorf("got %+v, want %s %s", got, tc.want, tc.reason)

@@ -71,8 +71,24 @@ func (j judge) estimate(o record.Objective, l planned.Level, i planned.Implement
 		return unknown(NotMeasured, "")
 	}
 	limit(g, o.Metric, &f)
+	f.suspect, f.closedLoop = onlySuspect(g, o.Metric), o.Metric == v1alpha1.ObjectiveLatencyPercentile && !l.Imposed()
 	f.faulty = j.run.ImplementationFailures[i.Name]+g.ImplementationFailures(false) > 0
 	return f
+}
+
+// scopes are metrics with the same doubts. Those that the server's side shows have those of its CPU time.
+var scopes = map[v1alpha1.ObjectiveMetric]verdict.Metric{
+	v1alpha1.ObjectiveThroughput: verdict.Throughput, v1alpha1.ObjectiveMeanLatency: verdict.LatencyAt("50"), v1alpha1.ObjectiveLatencyPercentile: verdict.LatencyAt("50"),
+	v1alpha1.ObjectiveServerCPUPerRequest: verdict.CPUPerRequest, v1alpha1.ObjectiveServerCPUs: verdict.CPUPerRequest, v1alpha1.ObjectivePeakMemory: verdict.CPUPerRequest,
+}
+
+// onlySuspect reports whether every cell that counts is suspect in a metric.
+func onlySuspect(g *validity.Group, m v1alpha1.ObjectiveMetric) bool {
+	ofMemory := func(r validity.Reason) bool { return r.Weight == validity.Suspect && r.Scope == validity.ScopeMemory }
+	return !slices.ContainsFunc(g.Cells, func(c validity.Cell) bool {
+		doubted := len(scopes[m].Doubts(c)) > 0 || m == v1alpha1.ObjectivePeakMemory && slices.ContainsFunc(c.Reasons, ofMemory)
+		return c.Validity != validity.Void && !doubted
+	})
 }
 
 // meanOf leaves the high end open if the summary's is.
@@ -239,7 +255,7 @@ func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementati
 	}
 	f.loosen(r.Metric, r.ContenderIsBound, r.BaselineIsBound)
 	f.share(r.Diluted)
-	f.faulty = level.Failures() > 0
+	f.faulty, f.suspect, f.closedLoop = level.Failures() > 0, r.OnlySuspect(), r.ClosedLoop
 	return f
 }
 
@@ -306,6 +322,6 @@ func ofCapacity(c capacity.Capacity) estimate {
 			f.why = LowerBound
 		}
 	}
-	f.faulty = c.ImplementationFailures > 0
+	f.faulty, f.suspect = c.ImplementationFailures > 0, c.OnlySuspect()
 	return f
 }

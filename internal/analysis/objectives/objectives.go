@@ -1,6 +1,7 @@
 package objectives
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -53,8 +54,14 @@ const (
 	// ImplementationFailures means that the value meets the bound, but the implementation failed elsewhere and cannot
 	// pass by the cells that it survived.
 	ImplementationFailures Reason = "ImplementationFailures"
+	// SuspectCells means that the value meets the bound by suspect cells alone, of a side.
+	SuspectCells Reason = "SuspectCells"
+	// ClosedLoop means that a percentile meets the bound, but was measured without an imposed rate.
+	ClosedLoop Reason = "ClosedLoop"
 	// NoEarlierRun means that an earlier run could not be read; Detail says why.
 	NoEarlierRun Reason = "NoEarlierRun"
+	// TooFewEarlierRuns means fewer than LeastRegressionRuns earlier runs.
+	TooFewEarlierRuns Reason = "TooFewEarlierRuns"
 	// NoAnchor means that a run did not measure the anchor; Detail says which.
 	NoAnchor Reason = "NoAnchor"
 	// AnchorDiffers means that the anchor differed between runs; Detail says how.
@@ -85,14 +92,16 @@ type Result struct {
 	// samples.
 	N        int `json:"n"`
 	EarlierN int `json:"earlierN,omitempty"`
-	// WithinRuns: too few earlier runs, so the interval covers only the spread within runs.
+	// WithinRuns: too few earlier runs, so the interval covers only the spread within runs, and decides nothing.
 	EarlierRuns int   `json:"earlierRuns,omitempty"`
 	WithinRuns  bool  `json:"withinRunsOnly,omitempty"`
 	Requests    int64 `json:"requests,omitempty"`
 	// Kind is that of the latencies.
-	Kind    record.LatencyKind `json:"latencyKind,omitempty"`
-	Outcome Outcome            `json:"outcome"`
-	Reason  Reason             `json:"reason,omitempty"`
+	Kind record.LatencyKind `json:"latencyKind,omitempty"`
+	// ClosedLoop marks a percentile without an imposed rate, which can miss a bound but not meet it.
+	ClosedLoop bool    `json:"closedLoop,omitempty"`
+	Outcome    Outcome `json:"outcome"`
+	Reason     Reason  `json:"reason,omitempty"`
 	// Detail explains further (untrusted).
 	Detail string `json:"detail,omitempty"`
 }
@@ -113,8 +122,22 @@ type estimate struct {
 	kind             record.LatencyKind
 	why              Reason
 	detail           string
-	// faulty: the implementation failed without effect on the value.
-	faulty bool
+	// faulty: the implementation failed without effect on the value. suspect: so is every cell of a side. closedLoop: it
+	// is a percentile without an imposed rate.
+	faulty, suspect, closedLoop bool
+}
+
+// doubt returns why a value that meets the bound proves nothing.
+func (f estimate) doubt() Reason {
+	switch {
+	case f.faulty:
+		return ImplementationFailures
+	case f.suspect:
+		return SuspectCells
+	case f.closedLoop:
+		return ClosedLoop
+	}
+	return ""
 }
 
 func unknown(why Reason, detail string) estimate {
@@ -196,6 +219,7 @@ func judged(o record.Objective, i planned.Implementation) bool {
 	return (o.Metric != v1alpha1.ObjectiveRatioToBaseline || !i.Baseline) && (o.Against == nil || o.Against.Anchor != i.Name)
 }
 
+// At names where the objective was judged: the case of a micro-benchmark, or the level of a load.
 func (r Result) At() string {
 	if r.Case != "" {
 		return r.Case
@@ -206,17 +230,20 @@ func (r Result) At() string {
 // with: equality meets the bound.
 func (r Result) with(f estimate) Result {
 	r.N, r.EarlierN, r.Requests, r.Kind, r.Detail = f.n, f.earlierN, f.requests, f.kind, f.detail
+	r.ClosedLoop = f.closedLoop
 	r.EarlierRuns, r.WithinRuns = f.earlierRuns, f.withinRuns
 	r.Value, r.Low, r.High = finite(f.value), finite(f.low), finite(f.high)
 	r.Outcome = Undecided
 	switch {
+	case f.withinRuns:
+		f.why = cmp.Or(f.why, TooFewEarlierRuns)
 	case r.Min != nil && f.low >= *r.Min, r.Max != nil && f.high <= *r.Max:
 		r.Outcome = Met
 	case r.Min != nil && f.high < *r.Min, r.Max != nil && f.low > *r.Max:
 		r.Outcome = Missed
 	}
-	if r.Outcome == Met && f.faulty {
-		r.Outcome, r.Reason = Undecided, ImplementationFailures
+	if why := f.doubt(); r.Outcome == Met && why != "" {
+		r.Outcome, r.Reason = Undecided, why
 		return r
 	}
 	if r.Outcome != Undecided {

@@ -54,6 +54,9 @@ func TestObjectives(t *testing.T) {
 	errors := func(n int64) func(*record.RunData) {
 		return cells("go", 10, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Read = n })
 	}
+	unchecked := func(blocks int32) func(*record.RunData) {
+		return cells("go", blocks, func(run *record.CellRun, _ *record.CellObservation) { run.Audit = nil })
+	}
 	metric := func(m v1alpha1.ObjectiveMetric, minimum, maximum string) record.Objective {
 		return record.Objective{Metric: m, Min: minimum, Max: maximum}
 	}
@@ -82,10 +85,17 @@ func TestObjectives(t *testing.T) {
 		"a throughput beside error answers":               {metric("Throughput", "50000", ""), cells("go", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Status = 9 }), objectives.Undecided, objectives.ImplementationFailures, 9},
 		"a low throughput beside error answers":           {metric("Throughput", "500000", ""), cells("go", 1, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Status = 9 }), objectives.Missed, "", 9},
 		"a throughput beside a crash":                     {metric("Throughput", "50000", ""), func(d *record.RunData) { recordtest.Drop(d, 3, "go", v1alpha1.ReasonServerExited, "") }, objectives.Undecided, objectives.ImplementationFailures, 9},
-		"a percentile below its most":                     {percentile("99", "1000000"), nil, objectives.Met, "", 10},
+		"a percentile below its most, in a closed loop":   {percentile("99", "1000000"), nil, objectives.Undecided, objectives.ClosedLoop, 10},
+		"a ratio of percentiles in a closed loop":         {record.Objective{Metric: "RatioToBaseline", Of: "LatencyPercentile", Percentile: "99", Max: "9", Implementations: []string{"go-slow"}}, nil, objectives.Undecided, objectives.ClosedLoop, 10},
+		"a throughput of suspect cells alone":             {metric("Throughput", "50000", ""), unchecked(10), objectives.Undecided, objectives.SuspectCells, 10},
+		"a low throughput of suspect cells alone":         {metric("Throughput", "500000", ""), unchecked(10), objectives.Missed, "", 10},
+		"a throughput of some suspect cells":              {metric("Throughput", "50000", ""), unchecked(9), objectives.Met, "", 10},
+		"CPUs of suspect cells alone":                     {metric("ServerCPUs", "", "1.5"), unchecked(10), objectives.Undecided, objectives.SuspectCells, 10},
+		"an error rate of suspect cells alone":            {metric("ErrorRate", "", "0.001"), unchecked(10), objectives.Met, "", 10},
+		"a ratio to a baseline of suspect cells alone":    {ratio("Throughput", "0.7", ""), unchecked(10), objectives.Undecided, objectives.SuspectCells, 10},
 		"a percentile above its most":                     {percentile("50", "10"), nil, objectives.Missed, "", 10},
 		"a percentile above its most in a busy generator": {percentile("50", "10"), limited("go"), objectives.Undecided, objectives.GeneratorLimited, 10},
-		"a percentile below its most in a busy generator": {percentile("50", "1000000"), limited("go"), objectives.Met, "", 10},
+		"a percentile below its most in a busy generator": {percentile("50", "1000000"), limited("go"), objectives.Undecided, objectives.ClosedLoop, 10},
 		"a percentile of too few samples":                 {percentile("99.9", "1000000"), cells("go", 1, few), objectives.Undecided, objectives.TooFewSamples, 0},
 		"a percentile among timeouts":                     {percentile("99", "1000000"), cells("go", 10, func(run *record.CellRun, _ *record.CellObservation) { run.Measurement.Errors.Timeout = 1e6 }), objectives.Undecided, objectives.VoidCells, 0},
 		"a mean latency below its most":                   {metric("MeanLatency", "", "1000000"), nil, objectives.Met, "", 10},

@@ -1,4 +1,4 @@
-// Package planned reads a run's plan for analysis: levels, searches, and who is compared with whom. The plan has all
+// Package planned reads a run's plan for analysis: levels, searches, and the compared pairs. The plan has all
 // defaults filled in.
 package planned
 
@@ -26,13 +26,11 @@ type Implementation struct {
 // Level is one planned point of a load's sweep.
 type Level struct {
 	record.Point
-	Tool record.Tool `json:"tool"`
-	// RampToRequestsPerSecond is the rate at the end; 0 if constant.
-	RampToRequestsPerSecond int32 `json:"rampToRequestsPerSecond,omitempty"`
-	// Generators counts pods, Threads the threads of each.
-	Generators int32                `json:"generators"`
-	Threads    int32                `json:"threads"`
-	Connection record.ConnectionUse `json:"connection"`
+	Tool                    record.Tool          `json:"tool"`
+	RampToRequestsPerSecond int32                `json:"rampToRequestsPerSecond,omitempty"`
+	Generators              int32                `json:"generators"`
+	Threads                 int32                `json:"threads"`
+	Connection              record.ConnectionUse `json:"connection"`
 	// StreamsPerConnection of 0 means 1.
 	StreamsPerConnection int32 `json:"streamsPerConnection,omitempty"`
 	// Protocol is empty for HTTP/1.
@@ -79,7 +77,6 @@ type Run struct {
 	// Analyses includes interim ones, if spec.stop allows them.
 	Analyses int
 	Searches []Search
-	// Requests lists mixes and more than a plain GET; a script's are unknown.
 	Requests []Request
 	// WholeTrials: trials have no cells, and each counts as one.
 	WholeTrials bool
@@ -148,6 +145,7 @@ func (l Level) Cell() record.Cell {
 	return c.Speaking(l.Protocol)
 }
 
+// InFlight is the maximum number of concurrent requests: connections times streams.
 func (l Level) InFlight() int64 { return l.Cell().InFlight() }
 
 // GeneratorCPUs returns one CPU per thread.

@@ -206,7 +206,6 @@ func (r rise) rises() bool {
 	return r.pairs >= inference.MinPairs && r.low > 0 && r.mean >= leastElasticity
 }
 
-// step is the elasticity: log ratio of throughputs over that of connections.
 func (s *sweep) step(from, to int) rise {
 	a, b := s.levels[from], s.levels[to]
 	proportional := math.Log(float64(b.Connections) / float64(a.Connections))

@@ -23,7 +23,6 @@ type Cell struct {
 	measured.Values
 }
 
-// facts is the input of the checks: a cell and its run's requirements.
 type facts struct {
 	*measured.Facts
 	rules      rules
@@ -82,8 +81,8 @@ type Step struct {
 	GeneratorLimited bool `json:"generatorLimited,omitempty"`
 }
 
-// hindrances only make a load harder: a bound met in spite of them was met.
-var hindrances = []Code{NoisyNeighbours, Steal, Throttled}
+// Hindrances only make a load harder: a bound met in spite of them was met.
+var Hindrances = []Code{NoisyNeighbours, Steal, Throttled}
 
 // step: for a miss, what the implementation did is the outcome, no reason for doubt.
 func (f *facts) step(c Cell, s search.Step) Step {
@@ -97,7 +96,7 @@ func (f *facts) step(c Cell, s search.Step) Step {
 		if !s.Met && (own || r.Weight != Void) {
 			continue
 		}
-		if s.Met && slices.Contains(hindrances, r.Code) {
+		if s.Met && slices.Contains(Hindrances, r.Code) {
 			r.Weight = Suspect
 		}
 		judged.Validity = cmp.Or(judged.Validity, Valid)

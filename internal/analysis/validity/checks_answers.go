@@ -84,7 +84,7 @@ func checkMix(f *facts) []Reason {
 		return []Reason{{Code: OtherMix, Weight: Void, Scope: ScopeCell, Detail: detail}}
 	}
 	if len(f.ByRequest) != len(mix) {
-		return void("the tool has not said how often it made each")
+		return void("the tool did not report a count for each")
 	}
 	var made, weights float64
 	for i, asked := range mix {

@@ -13,7 +13,6 @@ func weight(pinning record.Strictness) Validity {
 	return Suspect
 }
 
-// generatorScope is the whole cell if generators must own their CPUs, otherwise what they measured.
 func (f *facts) generatorScope() Scope {
 	if f.rules.generatorPinning == record.Required {
 		return ScopeCell

@@ -16,7 +16,7 @@ func watched(r *record.CellRun, o *record.CellObservation) {
 	r.Network.Handshakes, o.Network.Handshakes = &record.Handshakes{}, &record.Handshakes{}
 	o.Network.PassiveOpens++
 	r.Throttled, o.Sockets.Hung = &record.Throttling{}, &none
-	r.MeasuredAudit = &record.Audit{Requests: 5, Connections: 1}
+	r.MeasuredAudit, r.LoadAudit = &record.Audit{Requests: 5, Connections: 1}, &record.Audit{Requests: 90, Connections: 40}
 	o.WorkBefore, o.WorkAfter = &record.Work{CPUNanos: 800_000}, &record.Work{CPUNanos: 816_000}
 	o.Series.KHz = nil
 	for k := range o.Series.CPUNanos {
@@ -123,6 +123,20 @@ func TestChecksOfTheKernelAndTheAgents(t *testing.T) {
 			change:   func(r *record.CellRun, _ *record.CellObservation) { r.MeasuredAudit.WrongBody = 1 },
 			want:     []finding{{WrongAnswers, Void}},
 			validity: Void,
+		},
+		"a wrong body among those sampled of the load": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.LoadAudit.WrongBody = 1 },
+			want:     []finding{{WrongAnswers, Void}},
+			validity: Void,
+		},
+		"a wrong status among those sampled of the load": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.LoadAudit.WrongStatus = 1 },
+			want:     []finding{{WrongAnswers, Void}},
+			validity: Void,
+		},
+		"a load that nothing was sampled of": {
+			change:   func(r *record.CellRun, _ *record.CellObservation) { r.LoadAudit = nil },
+			validity: Valid,
 		},
 		"no answer beside the measured load": {
 			change:   func(r *record.CellRun, _ *record.CellObservation) { r.MeasuredAudit.Failed = 5 },

@@ -26,7 +26,6 @@ func checkMachine(f *facts) []Reason {
 	return out
 }
 
-// checkImage voids a cell whose implementation ran from another image than in the other trials.
 func checkImage(f *facts) []Reason {
 	own, want, other := f.rules.usual.OtherImage(f.Facts)
 	if !other {
@@ -55,8 +54,8 @@ func checkScript(f *facts) []Reason {
 }
 
 const (
-	// workSlower: on a machine with seven runnable tasks on two CPUs, the same work, 50 ms apart, differed by 1.4 %
-	// in the median, and by more than a fifth (either way) in 22 of 798 pairs.
+	// workSlower: on a busy machine (seven runnable tasks on two CPUs), the same work, 50 ms apart, differed by 1.4 % in the median. In 22 of 798
+	// pairs it differed by more than a fifth, either way.
 	workSlower = 0.2
 	// frequencyFell: a tenth less is another machine. busyCPU: only a CPU that works at least half of the time is
 	// checked, since an idle one sets its clock freely.
@@ -92,12 +91,26 @@ func checkMeasuredAudit(f *facts) []Reason {
 	return out
 }
 
+// checkLoadAudit looks at the answers that an agent saw on the load's own connections. A single wrong one voids the cell: of n
+// answers, at least one is wrong in 95 % if a share of 3/n of all is.
+func checkLoadAudit(f *facts) []Reason {
+	all := f.LoadAudit()
+	wrong := all.WrongStatus + all.WrongBody
+	if wrong == 0 {
+		return nil
+	}
+	detail := fmt.Sprintf("of %d sampled on the load's own connections: %s", all.Requests, all.Example)
+	return []Reason{{Code: WrongAnswers, Weight: Void, Scope: ScopeCell, Value: float64(wrong), Detail: detail}}
+}
+
 const (
 	// stoodStill is the smallest difference that verdicts distinguish: a pause of half a second in ten.
 	stoodStill = inference.EquivalenceMargin
 	// stoodOnce: a single pause is no habit; a busy machine made one of 0.2 s in two of sixteen short cells. One of a
 	// fifth of the load is marked whatever the cause.
 	stoodOnce = 0.2
+	// shortStill, in milliseconds: a busy machine makes shorter pauses now and then. shortStills of them are a habit.
+	shortStill, shortStills = 200, 3
 	// otherCauses: if others may have caused half of a standstill, it is not the server's.
 	otherCauses = 0.5
 )
@@ -108,7 +121,8 @@ const (
 // quota, neighbours or lost segments may have caused are not counted.
 func checkStalls(f *facts) []Reason {
 	share, ok := f.Observed(measured.StillShare)
-	if !ok || share < stoodStill || f.Stills < 2 && share < stoodOnce || f.Level.RequestsPerSecond > 0 || f.Level.Step > 0 || f.HeldUp() >= otherCauses*share {
+	few := f.Stills < 2 || f.LongestStill < shortStill && f.Stills < shortStills
+	if !ok || share < stoodStill || few && share < stoodOnce || f.Level.RequestsPerSecond > 0 || f.Level.Step > 0 || f.HeldUp() >= otherCauses*share {
 		return nil
 	}
 	return []Reason{{Code: StoodStill, Weight: Suspect, Scope: ScopeLatency, Subject: measured.SubjectServer, Value: share, Limit: stoodStill}}

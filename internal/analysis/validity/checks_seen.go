@@ -56,8 +56,12 @@ var allEvidence = []evidence{
 		missing: func(f *facts) bool { return !f.HasCourse() },
 	},
 	{
-		name:    "who else used the server's CPUs",
-		missing: func(f *facts) bool { return f.Seen.CoreNanos <= 0 || f.Seen.BusyNanos <= 0 },
+		name: "other use of the server's CPUs",
+		missing: func(f *facts) bool {
+			// If CPU time is uncounted, the rest of the CPUs' time may be the server's or that of others.
+			unread := f.Seen.CoreNanos <= 0 || f.Seen.BusyNanos <= 0
+			return unread || len(f.Seen.CPUUncounted) > 0 && f.UncountedShare() > neighboursSuspect
+		},
 	},
 	{
 		name: "the generator's CPU time",
@@ -70,7 +74,7 @@ var allEvidence = []evidence{
 // seriesSeconds is the least length with enough intervals of 0.1 s: 11, and some to spare for late samples.
 const seriesSeconds = 2
 
-// checkSeen marks a cell that some check could not examine: what is unchecked is not known to be good. What such a
+// checkSeen marks a cell that some check could not examine: an unchecked cell is not known to be good. What such a
 // cell never has (answers of a script, the course of a duet, a warm-up that was not planned) is not missing. Cells
 // without a measurement or observation are marked already.
 func checkSeen(f *facts) []Reason {

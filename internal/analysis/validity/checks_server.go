@@ -3,6 +3,7 @@ package validity
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis/measured"
 	"loadstone.dev/loadstone/internal/record"
@@ -13,10 +14,18 @@ func checkObserver(f *facts) []Reason {
 	switch {
 	case f.Seen == nil:
 		return []Reason{{Code: ObserverFailed, Weight: Void, Scope: ScopeCell, Subject: measured.SubjectServer}}
-	case f.Seen.Error != "" || f.Seen.CPUNanos <= 0:
+	case f.Seen.Error != "" || f.Seen.CPUNanos <= 0 && len(f.Seen.CPUUncounted) == 0:
 		return []Reason{{Code: ObserverFailed, Weight: Void, Scope: ScopeCell, Subject: measured.SubjectServer, Detail: f.Seen.Error}}
 	}
 	return nil
+}
+
+// checkCounted marks a cell whose CPU time may lack a part of the server's work.
+func checkCounted(f *facts) []Reason {
+	if f.Seen == nil || len(f.Seen.CPUUncounted) == 0 {
+		return nil
+	}
+	return []Reason{{Code: CPUUncounted, Weight: Suspect, Scope: ScopeCPU, Subject: measured.SubjectServer, Detail: strings.Join(f.Seen.CPUUncounted, "; ")}}
 }
 
 const (
@@ -37,7 +46,7 @@ func checkMemory(f *facts) []Reason {
 	if first <= 0 || second <= 0 || first+second <= growthBytes || each <= growthPerRequest || 2*second < first {
 		return nil
 	}
-	return []Reason{{Code: MemoryGrows, Weight: Suspect, Scope: ScopeCell, Subject: measured.SubjectServer, Value: each, Limit: growthPerRequest}}
+	return []Reason{{Code: MemoryGrows, Weight: Suspect, Scope: ScopeMemory, Subject: measured.SubjectServer, Value: each, Limit: growthPerRequest}}
 }
 
 // slowedDown: with less than half of its first third's speed in its last third, a cell's mean describes neither.
@@ -119,7 +128,6 @@ func checkKeepAlive(f *facts) []Reason {
 }
 
 const (
-	// retransmits: on one machine or switch nothing is lost unless a queue overflows.
 	retransmits = 0.01
 	// localPorts is the kernel's default number of local ports (about 28,200), for records without it. portsSuspect
 	// is how full the range may be.

@@ -29,5 +29,5 @@ func UnseenSiblings(server record.ObserverResult, seen *record.CellObservation) 
 	if len(list) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Who used the hardware threads that share a core with the server's CPUs (CPUs %s) is unknown.", strings.Join(list, ","))
+	return fmt.Sprintf("The use of the hardware threads that share a core with the server's CPUs (CPUs %s) is unknown.", strings.Join(list, ","))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestTheServersCoreIsItsOwn(t *testing.T) {
-	const unknown = "Who used the hardware threads that share a core with the server's CPUs (CPUs 5) is unknown."
+	const unknown = "The use of the hardware threads that share a core with the server's CPUs (CPUs 5) is unknown."
 	for name, tc := range map[string]struct {
 		siblings, generator, node string
 		pinning                   record.Strictness

@@ -250,6 +250,19 @@ func TestChecks(t *testing.T) {
 			want:     []finding{{StoodStill, Suspect}},
 			validity: Suspect,
 		},
+		"a pause of 190 ms in each second": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { o.Pauses = pausing(190, 3) },
+			want:     []finding{{StoodStill, Suspect}},
+			validity: Suspect,
+		},
+		"two pauses of 190 ms": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { o.Pauses = pausing(190, 2) },
+			validity: Valid,
+		},
+		"pauses of 40 ms in each second": {
+			change:   func(_ *record.CellRun, o *record.CellObservation) { o.Pauses = pausing(40, 3) },
+			validity: Valid,
+		},
 		"stalls of less than two intervals": {
 			change:   func(_ *record.CellRun, o *record.CellObservation) { still(o.Series, 1, 10) },
 			validity: Valid,
@@ -372,4 +385,13 @@ func TestChecks(t *testing.T) {
 	} {
 		t.Run(name, tc.run)
 	}
+}
+
+// pausing stands still so many times, once a second.
+func pausing(millis int64, times int) *record.Pauses {
+	p := record.Pauses{LeastMillis: 40}
+	for i := range times {
+		p.AtMillis, p.Millis = append(p.AtMillis, int64(i)*1000+500), append(p.Millis, millis)
+	}
+	return &p
 }

@@ -45,7 +45,13 @@ func checkEquivalence(f *facts) []Reason {
 	return worst
 }
 
-// nameOf names a request by its path, or in a mix, where two may share a path, by its key.
+// OtherWork reports whether an answer is other work than the baseline's, so that a cell with it is void. anyBody means that only the status is
+// compared.
+func OtherWork(own, baseline record.Response, anyBody bool) bool {
+	reference := measured.Reference{Response: baseline, SameBody: true, Least: baseline.BodyBytes, Most: baseline.BodyBytes}
+	return otherAnswer(planned.Asked{AnyBody: anyBody}, &own, &reference) == Void
+}
+
 func nameOf(l planned.Level, r *record.Response) string {
 	if len(l.Mix) == 0 {
 		return r.Path

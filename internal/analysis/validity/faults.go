@@ -29,6 +29,7 @@ var externalCodes = []Code{NoisyNeighbours, Steal, GeneratorLost, GeneratorLate,
 // HasExternalReason reports whether an external disturbance voids the cell.
 func (c Cell) HasExternalReason() bool { return slices.ContainsFunc(c.Reasons, Reason.External) }
 
+// External reports whether the reason voids a cell and is not the implementation's fault.
 func (r Reason) External() bool { return r.Weight == Void && slices.Contains(externalCodes, r.Code) }
 
 // mayFollow are reasons that an external disturbance can cause. Next to one they are no failure of the
@@ -43,6 +44,7 @@ func (c Cell) Disturbed() bool {
 	})
 }
 
+// SuspectLatencies counts the cells whose latencies alone are suspect.
 func (g *Group) SuspectLatencies() int {
 	n := 0
 	for _, c := range g.Cells {
@@ -79,6 +81,7 @@ func (c Cell) MissedRate() bool {
 	})
 }
 
+// SustainedRate reports whether a valid or suspect cell reached its imposed rate.
 func (c Cell) SustainedRate() bool { return c.Validity != Void && !c.has(RateMissed) }
 
 // NearlySustainedRate reports whether less than a tenth was missed, whatever the cause.

@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Group is one implementation at one level, over all blocks. A nil Summary means that no cell had the value.
+// A nil Summary means that no cell had the value.
 type Group struct {
 	record.Point
 	Implementation string      `json:"implementation"`
@@ -216,10 +216,9 @@ type Finding struct {
 	Scope   Scope    `json:"scope"`
 	Subject string   `json:"subject,omitempty"`
 	Blocks  []int32  `json:"blocks"`
-	// Least and Most are the range of Reason.Value, Limit is Reason.Limit.
-	Least float64 `json:"least,omitempty"`
-	Most  float64 `json:"most,omitempty"`
-	Limit float64 `json:"limit,omitempty"`
+	Least   float64  `json:"least,omitempty"`
+	Most    float64  `json:"most,omitempty"`
+	Limit   float64  `json:"limit,omitempty"`
 	// Details are at most maxDetails distinct texts (untrusted).
 	Details []string `json:"details,omitempty"`
 }

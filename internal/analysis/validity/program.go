@@ -12,8 +12,7 @@ import (
 // Program is one process that measures itself, and how far its output can be trusted.
 type Program struct {
 	Implementation string `json:"implementation"`
-	// Output is the key of its output; empty if there is none.
-	Output string `json:"output,omitempty"`
+	Output         string `json:"output,omitempty"`
 	// Seconds is how long it ran.
 	Seconds float64 `json:"seconds"`
 	Cell
@@ -25,14 +24,14 @@ var programChecks = []func(*facts) []Reason{checkObserver, checkCPUTimes, checkP
 var unobservedChecks = []func(*facts) []Reason{checkUnobserved, checkMachine, checkImage}
 
 func checkUnobserved(*facts) []Reason {
-	return []Reason{{Code: NotChecked, Weight: Suspect, Scope: ScopeCell, Detail: "on which CPUs the program ran, and who else used them"}}
+	return []Reason{{Code: NotChecked, Weight: Suspect, Scope: ScopeCell, Detail: "the program's CPUs, and their use by others"}}
 }
 
 func checkCPUTimes(f *facts) []Reason {
 	if f.Seen == nil || f.Seen.CoreNanos > 0 && f.Seen.BusyNanos > 0 {
 		return nil
 	}
-	return []Reason{{Code: NotChecked, Weight: Suspect, Scope: ScopeCell, Detail: "who else used the program's CPUs"}}
+	return []Reason{{Code: NotChecked, Weight: Suspect, Scope: ScopeCell, Detail: "other use of the program's CPUs"}}
 }
 
 // Programs judges every process of a run.
@@ -84,6 +83,7 @@ func (p Program) VoidCode() Code {
 	return p.Reasons[i].Code
 }
 
+// ProgramFindings returns the findings on an implementation's programs, with their blocks in order.
 func ProgramFindings(programs []Program, implementation string) []Finding {
 	var cells []Cell
 	for _, p := range programs {
@@ -93,4 +93,15 @@ func ProgramFindings(programs []Program, implementation string) []Finding {
 	}
 	slices.SortFunc(cells, func(a, b Cell) int { return cmp.Compare(a.Block, b.Block) })
 	return Findings(cells)
+}
+
+// Doubts returns the codes that make the process suspect.
+func (p Program) Doubts() []Code {
+	var out []Code
+	for _, r := range p.Reasons {
+		if r.Weight == Suspect {
+			out = append(out, r.Code)
+		}
+	}
+	return out
 }

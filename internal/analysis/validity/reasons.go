@@ -12,6 +12,8 @@ const (
 	GeneratorLate Code = "GeneratorLate"
 	// ObserverFailed: the server was not fully observed. Detail is the observer's error.
 	ObserverFailed Code = "ObserverFailed"
+	// CPUUncounted: processes that could not be counted may do the server's work. Detail says which.
+	CPUUncounted Code = "CPUUncounted"
 	// NoRequests: no request was completed.
 	NoRequests Code = "NoRequests"
 	// CutShort: the load was shorter than planned. Value and Limit are shares of the planned time.
@@ -134,6 +136,6 @@ const (
 	SharedCore Code = "SharedCore"
 	// StoodStill: hardly an answer left the server for stretches of the load. Value is their share.
 	StoodStill Code = "StoodStill"
-	// NotChecked: checks lacked their evidence. Detail lists what was missing.
+	// NotChecked: checks lacked their evidence. Detail lists the missing evidence.
 	NotChecked Code = "NotChecked"
 )

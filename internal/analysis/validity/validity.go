@@ -27,9 +27,13 @@ const (
 	ScopeLatency Scope = "Latency"
 	// ScopeLoad concerns throughput and latencies, but not the server's observations.
 	ScopeLoad Scope = "ThroughputAndLatency"
+	// ScopeCPU concerns the server's CPU time only, which is then unknown.
+	ScopeCPU Scope = "CPUTime"
+	// ScopeMemory concerns the server's memory only. Throughput, latency and CPU time are right.
+	ScopeMemory Scope = "Memory"
 )
 
-// Reason is one finding of one check. Value is what was seen, Limit what is allowed; both are 0 if Detail says it
+// Reason is one finding of one check. Value is the observed value, Limit the allowed one; both are 0 if Detail says it
 // all.
 type Reason struct {
 	Code    Code     `json:"code"`
@@ -45,12 +49,12 @@ type Reason struct {
 // checks run in this order and are independent of each other. Figures next to their thresholds come from 211 good wrk
 // cells on a shared two-CPU virtual machine, where the usual naive rules trip on many good cells.
 var checks = []func(*facts) []Reason{
-	checkTool, checkObserver, checkLabel, checkDuration, checkRequests, checkRate, checkExceeded,
+	checkTool, checkObserver, checkCounted, checkLabel, checkDuration, checkRequests, checkRate, checkExceeded,
 	checkStatus, checkBody, checkBytes, checkAudit, checkEquivalence, checkMix, checkProtocol, checkErrors, checkStarved, checkSockets, checkConnections, checkKeepAlive,
 	checkPinning, checkShared, checkSiblings, checkTogether, checkGenerator, checkLittle, checkInFlight, checkSkew, checkAgents,
 	checkNeighbours, checkSteal, checkThrottled, checkUtilisation, checkMemory, checkSlowdown, checkStalls, checkNetwork, checkSeen,
 	checkMachine, checkImage, checkScript,
-	checkMeasuredAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,
+	checkMeasuredAudit, checkLoadAudit, checkHung, checkQueue, checkHandshakes, checkGeneratorThrottled, checkSpeed,
 }
 
 // graded returns nothing up to the first threshold, Suspect up to the second, and Void beyond.

@@ -138,7 +138,11 @@ func overLevels(levels []leveled) []Result {
 func (r *Result) inherit(level Result) {
 	r.ContenderIsBound = r.ContenderIsBound || level.ContenderIsBound
 	r.BaselineIsBound = r.BaselineIsBound || level.BaselineIsBound
-	r.Diluted, r.Hidden = r.Diluted || level.Diluted, r.Hidden || level.Hidden
+	r.Diluted, r.Hidden, r.ClosedLoop = r.Diluted || level.Diluted, r.Hidden || level.Hidden, r.ClosedLoop || level.ClosedLoop
+	r.uncounted = r.uncounted || level.uncounted
+	r.contender.add(level.contender.cells, level.contender.suspect)
+	r.base.add(level.base.cells, level.base.suspect)
+	r.doubts = util.Distinct(slices.Concat(r.doubts, level.doubts))
 	r.contenderCensored, r.baselineCensored = r.contenderCensored+level.contenderCensored, r.baselineCensored+level.baselineCensored
 }
 
@@ -150,7 +154,9 @@ func atLevel(p planned.Run, l planned.Level, name string, groups []validity.Grou
 		ContenderFailures: failures[name] + own.ImplementationFailures(l.Imposed()), BaselineFailures: failures[p.Baseline] + base.ImplementationFailures(l.Imposed()),
 	}
 	for _, m := range metricsAt(p, l) {
-		out.Results = append(out.Results, ByBlock(m, own, base))
+		r := ByBlock(m, own, base)
+		r.ClosedLoop = ClosedLoop(m, l)
+		out.Results = append(out.Results, r)
 	}
 	choose(out.Results, p.Duet || l.Imposed())
 	return out
@@ -186,6 +192,7 @@ func (r *Result) decidesThroughput() bool {
 	return r.Metric == Throughput && r.Blocks > 0 && !r.ContenderIsBound && !r.BaselineIsBound && !r.Diluted
 }
 
+// ByBlock compares two groups in one metric, pairing the cells of the same block.
 func ByBlock(m Metric, own, base *validity.Group) Result {
 	var limits Result
 	var samples []inference.Sample
@@ -198,9 +205,11 @@ func ByBlock(m Metric, own, base *validity.Group) Result {
 		limits.baselineCensored += asInt(m.censoredIn(*b))
 		log, ok := m.pairOf(a, *b)
 		if !ok {
+			limits.uncounted = limits.uncounted || m.uncountedIn(a) || m.uncountedIn(*b)
 			continue
 		}
 		samples = append(samples, inference.Sample{Block: a.Block, Span: log})
+		limits.AddPair(m.Doubts(a), m.Doubts(*b))
 		limits.inherit(Result{
 			ContenderIsBound: m.boundIn(a), BaselineIsBound: m.boundIn(*b),
 			Diluted: m.dilutedIn(a) || m.dilutedIn(*b), Hidden: m.hiddenIn(a) && m.hiddenIn(*b),
@@ -244,7 +253,7 @@ func (r *Result) foresee(alpha float64) {
 	if !e.Known {
 		return
 	}
-	p := inference.Prospect{SD: e.SD, Width: e.Width(), Alpha: alpha}
+	p := inference.Prospect{SD: e.SD, Width: e.Width(), Alpha: alpha, Margin: math.Log1p(inference.EquivalenceMargin)}
 	d := math.Expm1(p.Detectable(e.Blocks))
 	r.Detectable = &d
 	if r.Verdict == Inconclusive && (r.Reason == TooFewBlocks || r.Reason == NoiseTooHigh || r.Reason == ManyComparisons) {

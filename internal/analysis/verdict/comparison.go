@@ -1,6 +1,9 @@
 package verdict
 
 import (
+	"slices"
+
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats/inference"
@@ -15,9 +18,13 @@ const (
 	Worse  Verdict = "Worse"
 	// NoDifference means less than EquivalenceMargin, wherever in its interval the ratio lies.
 	NoDifference Verdict = "NoDifference"
-	// DependsOnLoad means different winners, or a winner where the mean shows no difference.
+	// DependsOnLoad means different winners in one metric, or a winner where the mean shows no difference.
 	DependsOnLoad Verdict = "DependsOnLoad"
-	Inconclusive  Verdict = "Inconclusive"
+	// Mixed means that a winner in another metric, or at a level in another metric, contradicts the deciding one.
+	Mixed Verdict = "Mixed"
+	// Differs means a difference in a counter whose better direction is unknown.
+	Differs      Verdict = "Differs"
+	Inconclusive Verdict = "Inconclusive"
 )
 
 // Reason is why a comparison is Inconclusive, or what else than a ratio decided it.
@@ -28,6 +35,8 @@ const (
 	RateNotSustained Reason = "RateNotSustained"
 	// NeitherSustained means that neither side sustained an imposed rate.
 	NeitherSustained Reason = "NeitherSustained"
+	// CPUUncounted means that the CPU time is unknown in cells that a verdict needs.
+	CPUUncounted Reason = "CPUUncounted"
 	// TooFewBlocks means that some level has fewer than MinBlocks usable pairs.
 	TooFewBlocks Reason = "TooFewBlocks"
 	// NoiseTooHigh means that the interval holds both a difference and none.
@@ -40,14 +49,20 @@ const (
 	Diluted Reason = "Diluted"
 	// HiddenByTool means that the tool's pauses exceed the latencies.
 	HiddenByTool Reason = "HiddenByTool"
+	// ClosedLoopLatency means that a latency was measured without an imposed rate.
+	ClosedLoopLatency Reason = "ClosedLoop"
 	// Censored means that a value lies among timed-out or unsent requests.
 	Censored Reason = "Censored"
 	// LevelsMayDiffer means that the mean shows no difference, but undecided levels contradict it.
 	LevelsMayDiffer Reason = "LevelsMayDiffer"
 	// BothZero means 0 on both sides in every block.
 	BothZero Reason = "BothZero"
+	// UnitsDiffer means that the metric has several units or directions in the run.
+	UnitsDiffer Reason = "UnitsDiffer"
 	// ZeroHasNoRatio means 0 on one side only in some block.
 	ZeroHasNoRatio Reason = "ZeroHasNoRatio"
+	// SuspectCells means that every cell of a side is suspect in the result's metric.
+	SuspectCells Reason = "SuspectCells"
 	// ImplementationFailures means that the winner failed somewhere, or either side if there is no winner.
 	ImplementationFailures Reason = "ImplementationFailures"
 )
@@ -58,10 +73,14 @@ type Comparison struct {
 	Baseline       string `json:"baseline"`
 	// Load is empty for the weighted mean over all loads.
 	Load string `json:"load,omitempty"`
-	// These are the deciding result's, unless levels disagree.
+	// These are the deciding result's, unless levels or metrics disagree.
 	Verdict Verdict `json:"verdict"`
-	Reason  Reason  `json:"reason,omitempty"`
-	Metric  Metric  `json:"metric"`
+	// Main is the verdict that Against turned into Mixed; otherwise empty.
+	Main Verdict `json:"main,omitempty"`
+	// Against are the winners that the verdict of the deciding metric would hide, the largest first.
+	Against []Winner `json:"against,omitempty"`
+	Reason  Reason   `json:"reason,omitempty"`
+	Metric  Metric   `json:"metric"`
 	// Failures are without missed rates. A failed trial counts at each level.
 	ContenderFailures int `json:"contenderFailures"`
 	BaselineFailures  int `json:"baselineFailures"`
@@ -139,6 +158,8 @@ type Result struct {
 	Bracketed        bool `json:"bracketed,omitempty"`
 	ContenderIsBound bool `json:"contenderIsBound"`
 	BaselineIsBound  bool `json:"baselineIsBound"`
+	// ClosedLoop marks a latency under a closed load, which gets no verdict.
+	ClosedLoop bool `json:"closedLoop,omitempty"`
 	// Diluted results differ less than their servers; Hidden ones may hide a difference behind the tool's pauses.
 	Diluted bool    `json:"diluted,omitempty"`
 	Hidden  bool    `json:"hidden,omitempty"`
@@ -148,8 +169,34 @@ type Result struct {
 	samples                             []inference.Sample
 	estimate                            inference.Estimate
 	contenderCensored, baselineCensored int
+	contender, base                     side
+	doubts                              []validity.Code
+	// uncounted means that a pair is missing because a CPU time is unknown.
+	uncounted bool
 	// better is for metrics whose name does not tell it.
 	better record.Direction
+}
+
+// side counts the values of one side behind a result, and those with doubts in its metric.
+type side struct{ cells, suspect int }
+
+func (s *side) add(cells, suspect int) { s.cells, s.suspect = s.cells+cells, s.suspect+suspect }
+
+// AddPair counts two values behind the result, with the codes that make each suspect in the result's metric.
+func (r *Result) AddPair(contender, base []validity.Code) {
+	r.contender.add(1, asInt(len(contender) > 0))
+	r.base.add(1, asInt(len(base) > 0))
+	r.doubts = util.Distinct(slices.Concat(r.doubts, contender, base))
+}
+
+// OnlySuspect reports whether every value of a side is suspect.
+func (r Result) OnlySuspect() bool {
+	return r.contender.cells > 0 && max(r.contender.suspect, r.base.suspect) == r.contender.cells
+}
+
+// Suspects returns how many of the cells behind the result are suspect in its metric, and why, in order.
+func (r Result) Suspects() (suspect, cells int, why []validity.Code) {
+	return r.contender.suspect + r.base.suspect, r.contender.cells + r.base.cells, slices.Sorted(slices.Values(r.doubts))
 }
 
 // InLogs returns the estimate of the log ratio.

@@ -59,6 +59,7 @@ func (r Ratios) comparison(duet bool) LevelComparison {
 			}
 		}
 		one := NewResult(m, samples)
+		one.ClosedLoop = ClosedLoop(m, planned.Level{Point: r.Point})
 		if m == Throughput {
 			one.ContenderIsBound, one.BaselineIsBound, one.Diluted = r.ThroughputIsBound, r.ThroughputIsBound, duet
 		}

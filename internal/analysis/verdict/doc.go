@@ -24,13 +24,18 @@
 // bound, a latency that waited in it an upper one. Such a value can show that its side is better, but not that it is
 // worse or that there is no difference.
 //
-// Levels with different winners give DependsOnLoad, and so does a level's winner if the load's mean shows no
-// difference. Loads are averaged only with weights from the spec.
+// Levels with different winners in the deciding metric give DependsOnLoad, and so does a level's winner if the load's
+// mean shows no difference. Loads are averaged only with weights from the spec.
 //
-// At most one run in a hundred names a wrong winner anywhere. family.go divides that budget; "make bench-stats"
+// No sentence hides a winner: if another metric, or a level in any metric, contradicts the deciding metric,
+// the verdict is Mixed, and Comparison.Against lists the contradictions. A latency under a closed load has a ratio and no
+// verdict: its mean repeats the throughput, and its tail hides pauses.
+//
+// At most one run in a hundred may name a wrong winner anywhere. family.go divides that budget; "make bench-stats"
 // measures it. Objectives and interval ends are not part of it.
 //
-// Fewer than MinBlocks pairs at some level give a ratio without a verdict. NoDifference needs the interval within
-// inference.EquivalenceMargin. An implementation that failed in some cell or trial cannot win by the cells that it
-// survived.
+// Fewer than MinBlocks pairs at some level give a ratio without a verdict. An interval within
+// inference.EquivalenceMargin is NoDifference, however small p is. An implementation that failed in some cell or trial
+// cannot win by the cells that it survived. If every cell of a side is suspect in the metric, the result is
+// Inconclusive.
 package verdict

@@ -7,6 +7,7 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats/inference"
@@ -104,6 +105,30 @@ func spanOf(q measured.Quantile) inference.Span {
 	low, high := q.Edges()
 	low = max(low, leastMicros)
 	return inference.Span{Low: low, Mid: math.Sqrt(low * high), High: high}
+}
+
+// uncountedIn reports whether a cell's CPU time is unknown because some processes could not be counted.
+func (m Metric) uncountedIn(c validity.Cell) bool {
+	return m == CPUPerRequest && c.Validity != validity.Void && slices.ContainsFunc(c.Reasons, func(r validity.Reason) bool { return r.Code == validity.CPUUncounted })
+}
+
+// ClosedLoop reports whether a metric is a latency under a closed load. There a waiting connection sends nothing, so
+// a pause adds one long latency where users would have met many. Its mean is connections / throughput.
+func ClosedLoop(m Metric, l planned.Level) bool { return m.Percentile() != "" && !l.Imposed() }
+
+// boundCodes make a value a bound, or dilute it. The rules of bounds cover them.
+var boundCodes = []validity.Code{validity.GeneratorLimited, validity.GeneratorBusy}
+
+// Doubts returns the codes that make a cell suspect in this metric, other than a busy generator.
+func (m Metric) Doubts(c validity.Cell) []validity.Code {
+	var out []validity.Code
+	for _, r := range c.Reasons {
+		ofLoad := r.Scope == validity.ScopeLoad && m != CPUPerRequest || r.Scope == validity.ScopeLatency && m.Percentile() != ""
+		if r.Weight == validity.Suspect && !slices.Contains(boundCodes, r.Code) && (r.Scope == validity.ScopeCell || ofLoad) {
+			out = append(out, r.Code)
+		}
+	}
+	return out
 }
 
 // boundIn reports whether the generator made a cell's value a bound: a throughput is then at least, a latency at

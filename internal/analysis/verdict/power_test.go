@@ -16,7 +16,7 @@ import (
 const (
 	// spreadBlocks are drawn to find the spread of a world.
 	spreadBlocks = 50_000
-	// These are the noise of the machine for which sequential blocks were designed, and its runs' levels.
+	// These are the noise of the machine that sequential blocks were designed for, and its runs' levels.
 	designCell, designProcess, designLevels = 0.04, 0.03, 6
 	// These are the recorded residuals of that machine: a pair at a level has an sd of 6.4 %, and levels differ by
 	// themselves.
@@ -255,6 +255,18 @@ func TestWhatIsFoundOfFivePercent(t *testing.T) {
 				hits, runs, s.blocks, s.contenders, s.levels, 100*mean)
 			t.Log(figures.Of("found-5-percent-"+s.name, share(hits, runs), "%", figures.AtLeast(70), note).Line())
 		})
+	}
+}
+
+// TestPowerOfADesignedSweep has the size of the review that set the aim: one contender, no void cell.
+func TestPowerOfADesignedSweep(t *testing.T) {
+	w, runs := designed(1), powerRuns(t)
+	hits := w.with(math.Log1p(0.05), w.levels).found(runs, overallWorse)
+	low := inference.BetaQuantile(0.05, math.Max(float64(hits), 0.5), float64(runs-hits+1))
+	note := fmt.Sprintf("5 %% found in %d of %d runs of %d blocks, %d levels, pairs with an sd of %.1f %%; one-sided 95 %% lower bound %.1f %%", hits, runs, w.blocks, w.levels, 100*math.Sqrt2*sweepCell, 100*low)
+	t.Log(figures.Of("power-5-percent-four-levels", share(hits, runs), "%", figures.AtLeast(62), note).Line())
+	if share(hits, runs) < 50 {
+		t.Errorf("5 %% is found in %d of %d runs", hits, runs)
 	}
 }
 

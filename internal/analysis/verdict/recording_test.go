@@ -153,7 +153,7 @@ func TestRecordBlocks(t *testing.T) {
 	}
 	var runs aaRuns
 	for name, into := range map[string]*record.RunData{"sequential": &runs.sequential, "sliced": &runs.sliced, "planted": &runs.planted, "calibration": &runs.calibration} {
-		if *into, err = folder.Load(t.Context(), name); err != nil {
+		if *into, err = folder.Load(t.Context(), name, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats/inference"
@@ -15,6 +16,8 @@ type BlockRow struct {
 	record.Row
 	Implementation string
 	Block          int32
+	// Doubts are the codes that make its process suspect.
+	Doubts []validity.Code
 }
 
 // RowComparison compares a metric in a case by block.
@@ -25,7 +28,30 @@ type RowComparison struct {
 	Unit           string           `json:"unit"`
 	Better         record.Direction `json:"better"`
 	VoidBlocks     int              `json:"voidBlocks,omitempty"`
+	// Main is the verdict that Against turned into Mixed; otherwise empty. Against are the case's winners in other
+	// metrics that the deciding one would hide, the largest first.
+	Main    Verdict  `json:"main,omitempty"`
+	Against []Winner `json:"against,omitempty"`
 	*Result
+}
+
+// WeighCases makes each case Mixed whose deciding metric hides a winner in another one, as Compare does for loads.
+func WeighCases(rows []RowComparison) {
+	for k := range rows {
+		r := &rows[k]
+		if !r.Decides || r.Verdict == Inconclusive || r.Verdict == Differs {
+			continue
+		}
+		for _, o := range rows {
+			if o.Implementation == r.Implementation && o.Case == r.Case && !o.Decides && o.Decided() && o.Verdict != r.Verdict {
+				r.Against = append(r.Against, WinnerAt(record.Point{}, *o.Result))
+			}
+		}
+		if len(r.Against) > 0 {
+			slices.SortStableFunc(r.Against, func(a, b Winner) int { return cmp.Compare(b.Size(), a.Size()) })
+			r.Main, r.Verdict = r.Verdict, Mixed
+		}
+	}
 }
 
 // Failures are the implementations' own: whole trials, and single cases.
@@ -54,10 +80,13 @@ func CompareRows(p planned.Run, rows []BlockRow, failures Failures, others Searc
 			r := RowComparison{Implementation: i.Name, Baseline: p.Baseline, Case: one.Case, Unit: one.Unit, Better: one.Better}
 			common, void := values.pairs(one, i.Name, p.Baseline)
 			ratio := NewResult(Metric(one.Metric), logs(common))
+			for _, p := range common {
+				ratio.AddPair(p.own.Doubts, p.base.Doubts)
+			}
 			ratio.Decides, ratio.better = !decided[one.Case], one.Better
 			decided[one.Case] = true
 			r.Result, r.VoidBlocks = &ratio, void
-			if !r.zeros(common, failures.of(i.Name, one.Case)+failures.of(p.Baseline, one.Case)) {
+			if !r.mixesUnits(values, i.Name) && !r.zeros(common, failures.of(i.Name, one.Case)+failures.of(p.Baseline, one.Case)) {
 				others.Add(r.Result, failures.of(i.Name, one.Case), failures.of(p.Baseline, one.Case))
 			}
 			out = append(out, r)
@@ -66,9 +95,38 @@ func CompareRows(p planned.Run, rows []BlockRow, failures Failures, others Searc
 	return out, others
 }
 
+// RowsByBlock compares two implementations in one case and metric, pairing the rows of the same block.
 func RowsByBlock(rows []BlockRow, name, metric, own, base string) Result {
 	common, _ := placesOf(rows).pairs(record.Row{Case: name, Metric: metric}, own, base)
 	return NewResult(Metric(metric), logs(common))
+}
+
+// mixesUnits withholds the verdict of a metric that SeparateUnits excluded.
+func (r *RowComparison) mixesUnits(values places, own string) bool {
+	if values[Place{own, r.Case, string(r.Metric)}][0].Void != string(UnitsDiffer) {
+		return false
+	}
+	r.Verdict, r.Reason, r.VoidBlocks = Inconclusive, UnitsDiffer, 0
+	return true
+}
+
+// SeparateUnits excludes each metric of a case that has several units or directions. Other metrics keep their values.
+func SeparateUnits(rows []BlockRow) {
+	type key struct{ name, metric string }
+	first, mixed := map[key]record.Row{}, map[key]bool{}
+	for _, r := range rows {
+		at := key{r.Case, r.Metric}
+		if own, known := first[at]; !known {
+			first[at] = r.Row
+		} else if own.Unit != r.Unit || own.Better != r.Better {
+			mixed[at] = true
+		}
+	}
+	for k := range rows {
+		if mixed[key{rows[k].Case, rows[k].Metric}] {
+			rows[k].Void = string(UnitsDiffer)
+		}
+	}
 }
 
 // zeros decides comparisons with 0, which has no ratio.
@@ -110,6 +168,7 @@ func cases(rows []BlockRow) []record.Row {
 	return out
 }
 
+// Place identifies the rows of one value over all blocks.
 type Place struct{ Implementation, Case, Metric string }
 
 type places map[Place][]BlockRow

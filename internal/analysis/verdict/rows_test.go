@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/analysis/planned"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/record"
 )
 
@@ -229,5 +230,89 @@ func TestZerosOnBothSidesDoNotExcuseAFailure(t *testing.T) {
 	got := only(t, judged(duel(1, 0), slices.Concat(a, b[:8]), f))
 	if got.Verdict != Inconclusive || got.Reason != ImplementationFailures {
 		t.Errorf("got %s, %s", got.Verdict, got.Reason)
+	}
+}
+
+func TestCasesInsideTheMarginAreEquivalentHoweverExact(t *testing.T) {
+	r := only(t, judgedOf(base(12), own(12.0001)))
+	if r.Verdict != NoDifference || *r.Ratio == 1 {
+		t.Errorf("12.0001 ns against 12 ns are %s at a ratio of %v", r.Verdict, *r.Ratio)
+	}
+}
+
+func TestSuspectProcessesAloneGiveNoVerdict(t *testing.T) {
+	suspect := func(rows []BlockRow) []BlockRow {
+		for k := range rows {
+			rows[k].Doubts = []validity.Code{validity.NoisyNeighbours}
+		}
+		return rows
+	}
+	if r := only(t, judgedOf(suspect(base(10)), suspect(own(20)))); r.Verdict != Inconclusive || r.Reason != SuspectCells {
+		t.Errorf("suspect processes alone give %s %s", r.Verdict, r.Reason)
+	}
+	if r := only(t, judgedOf(base(10), suspect(own(20)))); r.Verdict != Inconclusive || r.Reason != SuspectCells {
+		t.Errorf("suspect processes against valid ones give %s %s", r.Verdict, r.Reason)
+	}
+	if r := only(t, judgedOf(base(10), append(suspect(own(20))[:9], own(20)[9]))); r.Verdict != Worse {
+		t.Errorf("nine suspect processes of ten give %s %s, want Worse", r.Verdict, r.Reason)
+	}
+}
+
+func TestACounterWithoutADirectionDiffers(t *testing.T) {
+	unknown := func(rows []BlockRow) []BlockRow {
+		for k := range rows {
+			rows[k].Better = record.UnknownDirection
+		}
+		return rows
+	}
+	for name, tc := range map[string]struct {
+		own      []BlockRow
+		failures Failures
+		want     Verdict
+	}{
+		"more":                 {own(20), Failures{}, Differs},
+		"less":                 {own(5), Failures{}, Differs},
+		"equal":                {own(10), Failures{}, NoDifference},
+		"a side that failed":   {own(20), Failures{Trials: map[string]int{"base": 1}}, Inconclusive},
+		"too few blocks of it": {own(20)[:6], Failures{}, Inconclusive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := only(t, judged(duel(1, 0), slices.Concat(unknown(base(10)), unknown(tc.own)), tc.failures))
+			if got.Verdict != tc.want || got.Decided() {
+				t.Errorf("got %s %s, want %s", got.Verdict, got.Reason, tc.want)
+			}
+		})
+	}
+}
+
+func TestACaseIsMixedIfItsMetricsDisagree(t *testing.T) {
+	in := func(metric string, better record.Direction, rows []BlockRow) []BlockRow {
+		for k := range rows {
+			rows[k].Metric, rows[k].Better = metric, better
+		}
+		return rows
+	}
+	allocations := func(better record.Direction, of float64) []BlockRow {
+		return slices.Concat(in("Allocations", better, base(10)), in("Allocations", better, own(of)))
+	}
+	for name, tc := range map[string]struct {
+		time, allocations []BlockRow
+		want, main        Verdict
+	}{
+		"faster with more allocations":         {own(5), allocations(record.LessIsBetter, 20), Mixed, Better},
+		"slower with fewer allocations":        {own(20), allocations(record.LessIsBetter, 5), Mixed, Worse},
+		"equally fast with more allocations":   {own(10), allocations(record.LessIsBetter, 20), Mixed, NoDifference},
+		"faster with fewer allocations":        {own(5), allocations(record.LessIsBetter, 5), Better, ""},
+		"faster with a counter that is larger": {own(5), allocations(record.UnknownDirection, 20), Better, ""},
+		"an open time":                         {own(20)[:6], allocations(record.LessIsBetter, 20), Inconclusive, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows := judgedOf(base(10), tc.time, tc.allocations)
+			WeighCases(rows)
+			got := rows[0]
+			if got.Verdict != tc.want || got.Main != tc.main || (len(got.Against) == 1) != (tc.want == Mixed) || !got.Decides {
+				t.Errorf("got %s (main %q) against %+v, want %s (main %q)", got.Verdict, got.Main, got.Against, tc.want, tc.main)
+			}
+		})
 	}
 }

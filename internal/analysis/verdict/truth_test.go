@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -131,12 +132,25 @@ func stops(widths ...float64) func(*world) {
 }
 
 func TestFalseSentencesAreSeldom(t *testing.T) {
+	var mu sync.Mutex
+	worst, worlds := figures.Figure{}, 0
+	t.Cleanup(func() { // After the worlds, which are tried at the same time.
+		if worlds > 0 {
+			t.Log(figures.Of("false-sentences-worst", worst.Value, worst.Unit, worst.Aim, fmt.Sprintf("the largest of %d worlds: %s", worlds, worst.Name)).Line())
+		}
+	})
 	for _, w := range recordedNoises(t).trials() {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			c := tally{world: w.world}
 			draw(runsToDraw(t), func(random *rand.Rand) { c.see(w.decide(random, w.draw(random), false)) })
-			t.Log(w.falseSentences(c).Line())
+			f := w.falseSentences(c)
+			t.Log(f.Line())
+			mu.Lock()
+			if worlds++; worlds == 1 || f.Value > worst.Value {
+				worst = f
+			}
+			mu.Unlock()
 			t.Log(w.coverage(c).Line())
 			if lowerBound(c.falseRuns, c.runs) > mostFalse {
 				t.Errorf("%d of %d runs say something false about a winner, want %.1f %% at most", c.falseRuns, c.runs, 100*mostFalse)
@@ -266,7 +280,7 @@ func asInt(b bool) int {
 func (s *said) verdict(v verdict.Verdict, effect float64) {
 	s.winner = s.winner || v == verdict.Better && effect >= 0 || v == verdict.Worse && effect <= 0
 	s.equal = s.equal || v == verdict.NoDifference && math.Abs(effect) > math.Log1p(inference.EquivalenceMargin)
-	s.decided = s.decided || v == verdict.Better || v == verdict.Worse || v == verdict.DependsOnLoad
+	s.decided = s.decided || v == verdict.Better || v == verdict.Worse || v == verdict.DependsOnLoad || v == verdict.Mixed
 }
 
 func (s *said) results(list []verdict.Result, effect float64) {

@@ -75,6 +75,9 @@ func (c *Comparison) judge(alpha, rates float64) {
 		l.judge(alpha, rates)
 	}
 	c.concludeLevels()
+	if len(c.Loads) == 0 {
+		c.weighAgainst(c.winners(record.Point{}))
+	}
 }
 
 // judge decides a level. A side that misses an imposed rate which the other sustains has lost, whatever the ratios.
@@ -196,18 +199,23 @@ func (c *Comparison) levelsMayDiffer() bool {
 	return more && less
 }
 
-// weigh applies the loads to their mean: loads with a winner are not averaged to no difference. A mean with a winner
-// keeps it, since the weights are the user's; dissenting loads are listed.
+// weigh applies the loads to their mean: loads with a winner are not averaged to no difference, and a
+// winner of the other side makes a mean Mixed.
 func (c *Comparison) weigh(all []Comparison) {
-	decided := false
+	if len(c.Loads) == 0 {
+		return
+	}
+	decided, winners := false, c.winners(record.Point{})
 	for k := range c.Loads {
 		load := util.First(all, func(o *Comparison) bool { return o.Implementation == c.Implementation && o.Load == c.Loads[k].Load })
 		c.Loads[k].Verdict = load.Verdict
-		decided = decided || load.Verdict == Better || load.Verdict == Worse || load.Verdict == DependsOnLoad
+		decided = decided || load.Verdict != NoDifference && load.Verdict != Inconclusive
+		winners = append(winners, load.winners(record.Point{Load: load.Load})...)
 	}
 	if decided && c.Verdict == NoDifference {
 		c.Verdict, c.Reason = DependsOnLoad, ""
 	}
+	c.weighAgainst(winners)
 }
 
 // Decided reports whether a result names a winner.
@@ -216,23 +224,32 @@ func (r *Result) Decided() bool { return r.Verdict == Better || r.Verdict == Wor
 // tested reports whether a result can get a verdict at all. How much was measured and the bottleneck exclude it,
 // never the outcome.
 func (r *Result) tested() bool {
-	return r.FewestPairs >= MinBlocks && (!r.ContenderIsBound || !r.BaselineIsBound)
+	return r.FewestPairs >= MinBlocks && !r.ClosedLoop && (!r.ContenderIsBound || !r.BaselineIsBound)
 }
 
 func (r *Result) judge(contenderFailures, baselineFailures int, alpha float64) {
 	r.Verdict, r.Reason = r.verdict(contenderFailures, baselineFailures, alpha)
+	if r.Verdict != Inconclusive && r.OnlySuspect() {
+		r.Verdict, r.Reason = Inconclusive, SuspectCells
+	}
 }
 
 func (r *Result) verdict(contenderFailures, baselineFailures int, alpha float64) (Verdict, Reason) {
 	switch {
+	case r.ClosedLoop:
+		return Inconclusive, ClosedLoopLatency
+	case r.FewestPairs < MinBlocks && r.uncounted:
+		return Inconclusive, CPUUncounted
 	case r.FewestPairs < MinBlocks:
 		return Inconclusive, TooFewBlocks
 	case r.AdjustedP == nil && r.ContenderIsBound && r.BaselineIsBound:
 		return Inconclusive, BoundsOnly
 	case r.AdjustedP == nil:
 		return Inconclusive, NeitherSustained
-	case *r.AdjustedP > alpha:
+	case *r.AdjustedP > alpha || r.equivalent():
 		return r.undecided(contenderFailures + baselineFailures)
+	case r.better == record.UnknownDirection:
+		return r.winner(Differs, false, contenderFailures+baselineFailures, 0)
 	case *r.Ratio > 1 == r.moreIsBetter():
 		return r.winner(Better, r.BaselineIsBound, contenderFailures, r.contenderCensored)
 	}

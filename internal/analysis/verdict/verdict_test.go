@@ -176,7 +176,7 @@ func TestALevelThatIsDecidedIsNotAveragedToNoDifference(t *testing.T) {
 	p := duel(1, 16)
 	c := Compare(p, groupsOf(p, 10, func(name string, level, block int) (float64, float64) {
 		if level == 0 {
-			return steady(1.04)(name, level, block)
+			return steady(1.08)(name, level, block)
 		}
 		return steady(1)(name, level, block)
 	}), nil, Searches{})[0]
@@ -298,4 +298,122 @@ func simulated(seed uint64, advantage float64) []validity.Group {
 		}
 		return 10 / math.Exp(log), 1000 * math.Exp(log)
 	})
+}
+
+// doubt marks cells as suspect with one reason.
+func doubt(code validity.Code, scope validity.Scope) func(*validity.Cell) {
+	return func(c *validity.Cell) {
+		c.Validity, c.Reasons = validity.Suspect, []validity.Reason{{Code: code, Weight: validity.Suspect, Scope: scope}}
+	}
+}
+
+func TestSuspectCellsAloneGiveNoVerdict(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change  func([]validity.Group)
+		verdict Verdict
+		reason  Reason
+		suspect int
+	}{
+		"every cell":                         {each("", doubt(validity.WarmupNotOver, validity.ScopeCell), 10), Inconclusive, SuspectCells, 20},
+		"every cell, for its load":           {each("", doubt(validity.SlowedDown, validity.ScopeLoad), 10), Inconclusive, SuspectCells, 20},
+		"every cell, for its latencies only": {each("", doubt(validity.StoodStill, validity.ScopeLatency), 10), Better, "", 0},
+		"all cells but one": {func(g []validity.Group) {
+			each("", doubt(validity.WarmupNotOver, validity.ScopeCell), 10)(g)
+			g[0].Cells[3].Reasons, g[1].Cells[3].Reasons = nil, nil
+		}, Better, "", 18},
+		"one side": {each("c0", doubt(validity.WarmupNotOver, validity.ScopeCell), 10), Inconclusive, SuspectCells, 10},
+		"the side of the baseline, and one cell of the other": {func(g []validity.Group) {
+			each("base", doubt(validity.WarmupNotOver, validity.ScopeCell), 10)(g)
+			each("c0", doubt(validity.WarmupNotOver, validity.ScopeCell), 1)(g)
+		}, Inconclusive, SuspectCells, 11},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := duel(1, 1)
+			groups := groupsOf(p, 10, steady(1.2))
+			tc.change(groups)
+			c := Compare(p, groups, nil, Searches{})[0]
+			suspect, cells, why := c.Deciding().Suspects()
+			if c.Verdict != tc.verdict || c.Reason != tc.reason || suspect != tc.suspect || cells != 20 || len(why) != asInt(tc.suspect > 0) {
+				t.Errorf("%s %q with %d of %d suspect %v, want %s %q with %d of 20", c.Verdict, c.Reason, suspect, cells, why, tc.verdict, tc.reason, tc.suspect)
+			}
+		})
+	}
+}
+
+func TestCellsThatAreSuspectForTheThroughputStillDecideByCPUTime(t *testing.T) {
+	p := duel(1, 2)
+	groups := groupsOf(p, 10, steady(1.2))
+	each("", func(c *validity.Cell) {
+		doubt(validity.GeneratorLimited, validity.ScopeLoad)(c)
+		c.ThroughputIsBound = true
+	}, 10)(groups)
+	c := Compare(p, groups, nil, Searches{})[0]
+	if suspect, cells, _ := c.Deciding().Suspects(); c.Verdict != Better || c.Metric != CPUPerRequest || suspect != 0 || cells != 40 {
+		t.Errorf("%s by %s, with %d of %d cells suspect", c.Verdict, c.Metric, suspect, cells)
+	}
+}
+
+func TestAWinnerInsideTheMarginIsNoWinner(t *testing.T) {
+	for factor, want := range map[float64]Verdict{1.001: NoDifference, 1.03: NoDifference, 1 / 1.03: NoDifference, 1.08: Better, 1 / 1.08: Worse} {
+		p := duel(1, 1)
+		if c := Compare(p, groupsOf(p, 10, steady(factor)), nil, Searches{})[0]; c.Verdict != want {
+			r := c.Deciding()
+			t.Errorf("a factor of %g is %s (%g to %g, adjusted p %g), want %s", factor, c.Verdict, *r.Low, *r.High, *r.AdjustedP, want)
+		}
+	}
+}
+
+func TestMetricsThatDisagreeGiveMixed(t *testing.T) {
+	sides := func(cpu, throughput float64) func(string, int, int) (float64, float64) {
+		return func(name string, _, block int) (float64, float64) {
+			if name == "base" {
+				return 10, 1000
+			}
+			f := 1 + 0.01*float64(block%3-1)
+			return 10 * cpu * f, 1000 * throughput * f
+		}
+	}
+	for name, tc := range map[string]struct {
+		cpu, throughput float64
+		want, main      Verdict
+		against         int
+	}{
+		"both better":                       {0.8, 1.2, Better, "", 0},
+		"both worse":                        {1.2, 0.8, Worse, "", 0},
+		"more throughput for more CPU time": {1.2, 1.2, Mixed, Better, 1},
+		"less of both":                      {0.8, 0.8, Mixed, Worse, 1},
+		"equal throughput, less CPU time":   {0.8, 1, Mixed, NoDifference, 1},
+		"more throughput, equal CPU time":   {1, 1.2, Better, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := duel(1, 2)
+			c := Compare(p, groupsOf(p, 10, sides(tc.cpu, tc.throughput)), nil, Searches{})[0]
+			if c.Verdict != tc.want || c.Main != tc.main || len(c.Against) != tc.against {
+				t.Errorf("%s (main %q) against %+v, want %s (main %q) and %d", c.Verdict, c.Main, c.Against, tc.want, tc.main, tc.against)
+			}
+		})
+	}
+}
+
+func TestOnlyAnImposedRateGivesLatenciesAVerdict(t *testing.T) {
+	around := func(mid float64) []float64 {
+		return []float64{mid, mid + 0.01, mid - 0.01, mid, mid + 0.01, mid - 0.01, mid, mid + 0.01, mid - 0.01, mid}
+	}
+	for name, tc := range map[string]struct {
+		rate    int32
+		verdict Verdict
+		reason  Reason
+		against int
+	}{"a closed loop": {0, Inconclusive, ClosedLoopLatency, 0}, "a rate": {1000, Worse, "", 1}} {
+		t.Run(name, func(t *testing.T) {
+			one := Ratios{Point: record.Point{Load: "s", Connections: 50, RequestsPerSecond: tc.rate}, Logs: map[Metric][]float64{
+				CPUPerRequest: around(-0.2), Throughput: around(0.2), LatencyAt("99"): around(1),
+			}}
+			c := Decide([][]Ratios{{one}}, Rulebook{})[0]
+			p99 := InMetric(c.Overall, LatencyAt("99"))
+			if p99.Verdict != tc.verdict || p99.Reason != tc.reason || p99.ClosedLoop != (tc.rate == 0) || (p99.AdjustedP == nil) != (tc.rate == 0) || len(c.Against) != tc.against {
+				t.Errorf("p99 is %s %s, closed loop %v, adjusted p %v, against %+v", p99.Verdict, p99.Reason, p99.ClosedLoop, p99.AdjustedP, c.Against)
+			}
+		})
+	}
 }

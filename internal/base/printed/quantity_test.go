@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/base/printed"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 var near = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a)) })
@@ -127,10 +128,11 @@ func TestBoundsOfAQuantity(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	corpus := mutated.Of[string](f)
 	for _, text := range []string{"1.23ms", "1m20.5s", "75 kB", "9.11MB", "3.08k", "0.", ".5", "99999999999999999999"} {
-		f.Add(text)
+		corpus.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
+	corpus.Fuzz(func(t testing.TB, text string) {
 		for _, units := range []printed.Units{printed.Micros, printed.BinaryBytes, printed.DecimalBytes, printed.Thousands, printed.Plain} {
 			check(t, text, func() (printed.Quantity, error) { return printed.Parse(text, units) })
 		}
@@ -138,7 +140,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func check(t *testing.T, text string, read func() (printed.Quantity, error)) {
+func check(t testing.TB, text string, read func() (printed.Quantity, error)) {
 	t.Helper()
 	q, err := read()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 const patience = 2 * time.Second
 
-// Until serves until ctx ends, then finishes requests in flight. Errors name what it serves.
+// Until serves until ctx ends, then finishes requests in flight. Errors name the service.
 func Until(ctx context.Context, h *http.Server, what string, serve func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- serve() }()

@@ -2,9 +2,10 @@ package util
 
 import "strings"
 
-// Clip shortens a message to at most n bytes of valid UTF-8.
+// Clip makes a message printable (see Printable) and shortens it to at most n bytes. Texts of servers, agents, registries and forges pass
+// through it before they reach a condition or an event.
 func Clip(s string, n int) string {
-	s = strings.ToValidUTF8(s, "?")
+	s = Printable(strings.ToValidUTF8(s, "?"))
 	if len(s) <= n {
 		return s
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func TestParseCPUs(t *testing.T) {
@@ -17,10 +19,11 @@ func TestParseCPUs(t *testing.T) {
 }
 
 func FuzzParseCPUs(f *testing.F) {
+	corpus := mutated.Of[string](f)
 	for _, seed := range []string{"0-2,5", "", "unknown", "0-99999", "16384,16384", "0-16384,0-16384,0-16384"} {
-		f.Add(seed)
+		corpus.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, list string) {
+	corpus.Fuzz(func(t testing.TB, list string) {
 		cpus := ParseCPUs(list)
 		if len(cpus) > 2*(maxCPU+1) {
 			t.Errorf("%d CPUs", len(cpus))

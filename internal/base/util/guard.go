@@ -24,7 +24,6 @@ func Guard(something func() error) (err error) {
 // origin returns the line that panicked. The recovering function must call it.
 func origin() string {
 	callers := make([]uintptr, 16)
-	// Skip runtime.Callers, this function and the recovering one.
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
 	for {
 		f, more := frames.Next()

@@ -29,11 +29,12 @@ func controls(r rune) bool {
 	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// PrintableWriter returns a writer to which each text goes as Printable returns it. A write must end with a whole character.
+// PrintableWriter returns a writer that changes each text like Printable. A write must end with a whole character.
 func PrintableWriter(out io.Writer) io.Writer { return printableWriter{out} }
 
 type printableWriter struct{ out io.Writer }
 
+// Write returns len(p) on success, although it may write more or fewer bytes.
 func (w printableWriter) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(w.out, Printable(string(p))); err != nil {
 		return 0, err

@@ -86,7 +86,6 @@ func passesOver(ctx context.Context, c client.Client, pod *corev1.Pod, namespace
 	return "", true
 }
 
-// option returns the value of --name=value or --name value; empty without it.
 func option(args []string, name string) string {
 	for i, arg := range args {
 		flag, value, is := strings.Cut(strings.TrimLeft(arg, "-"), "=")

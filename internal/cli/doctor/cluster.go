@@ -12,7 +12,6 @@ const leastMinor = 30
 
 // Cluster has the facts about a cluster.
 type Cluster struct {
-	// Version is the version of Kubernetes. Minor is its second number; 0 if unknown.
 	Version string
 	Minor   int
 	// Operator says why the operator is not ready; empty if it is. Release is its version, Own the version of the CLI.
@@ -37,11 +36,9 @@ type Cluster struct {
 
 // Node has the facts about a node.
 type Node struct {
-	Name string
-	// Role is the value of the label loadstone.dev/role.
-	Role    string
-	Tainted bool
-	// MilliCPU is the allocatable CPU in thousandths.
+	Name     string
+	Role     string
+	Tainted  bool
 	MilliCPU int64
 	// Policy is the CPU manager policy; empty if not visible. WholeCores is true if pods never share a core.
 	Policy     string

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 )
@@ -12,8 +13,7 @@ import (
 const (
 	// fewDescriptors is enough open files for the largest usual levels.
 	fewDescriptors = 4096
-	// performance is the governor with a constant frequency.
-	performance = "performance"
+	performance    = "performance"
 )
 
 // Machine has the facts about a machine.
@@ -27,10 +27,8 @@ type Machine struct {
 	// Steal is the share of CPU time that the hypervisor took. Busy is the number of CPUs in use by other programs.
 	Steal, Busy float64
 	// Quota is the CPU limit of the cgroup; 0 without a limit, nil if unknown.
-	Quota *float64
-	// Tools are the load generators that Loadstone knows.
-	Tools []Tool
-	// Descriptors is the limit of open files.
+	Quota       *float64
+	Tools       []Tool
 	Descriptors uint64
 }
 
@@ -186,7 +184,7 @@ func Text(all []Finding) string {
 			fmt.Fprintf(&b, "%23s Fix: %s\n", "", f.Fix)
 		}
 	}
-	return b.String()
+	return util.Printable(b.String())
 }
 
 func say(check string, level Level, fix, format string, args ...any) Finding {

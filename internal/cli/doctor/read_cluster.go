@@ -150,7 +150,6 @@ func judgedStore(err error) (why string, unseen bool) {
 	return err.Error(), errors.Is(err, kube.ErrNoOwnKey) || errors.Is(err, artifact.ErrOwnKeyDenied)
 }
 
-// lookAtNodes reads the schedulable nodes; none if this user may not list nodes.
 func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) ([]Node, error) {
 	var list corev1.NodeList
 	if err := c.List(ctx, &list); apierrors.IsForbidden(err) {
@@ -177,7 +176,6 @@ func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) 
 	return out, nil
 }
 
-// wholeCores is the CPU manager option that gives a pod whole cores.
 const wholeCores = "full-pcpus-only"
 
 // policyIn reads the CPU manager policy from a kubelet configuration.

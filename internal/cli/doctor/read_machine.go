@@ -30,7 +30,7 @@ func ReadMachine(ctx context.Context) (Machine, error) {
 	if m.Descriptors, err = kernel.DescriptorLimit(); err != nil {
 		return m, fmt.Errorf("reading the open files limit: %w", err)
 	}
-	m.Steal, m.Busy, err = watchCPUs(ctx, root, cpus)
+	m.Steal, m.Busy, err = kernel.WatchCPUs(ctx, root, cpus, watched)
 	return m, err
 }
 
@@ -45,32 +45,6 @@ func findTools() []Tool {
 	return out
 }
 
-// watchCPUs returns the share of stolen time and the number of CPUs in use.
-func watchCPUs(ctx context.Context, root fs.FS, cpus []int) (steal, busy float64, err error) {
-	read := func() (kernel.CPUTimes, error) {
-		text, err := fs.ReadFile(root, "proc/stat")
-		if err != nil {
-			return kernel.CPUTimes{}, fmt.Errorf("reading CPU times: %w", err)
-		}
-		return kernel.TimesOf(text, cpus)
-	}
-	before, err := read()
-	if err != nil {
-		return 0, 0, err
-	}
-	select {
-	case <-ctx.Done():
-		return 0, 0, ctx.Err()
-	case <-time.After(watched):
-	}
-	after, err := read()
-	if err != nil || after.Total == before.Total {
-		return 0, 0, err
-	}
-	total := float64(after.Total - before.Total)
-	return float64(after.Steal-before.Steal) / total, float64(after.Busy-before.Busy) / total * float64(len(cpus)), nil
-}
-
 // boosts reports whether turbo boost is on.
 func boosts(root fs.FS) bool {
 	if text, err := fs.ReadFile(root, "sys/devices/system/cpu/intel_pstate/no_turbo"); err == nil {
@@ -80,7 +54,6 @@ func boosts(root fs.FS) bool {
 	return err == nil && strings.TrimSpace(string(text)) == "1"
 }
 
-// quota returns the lowest CPU limit of the cgroups of this process; 0 without a limit, nil if unknown.
 func quota(root fs.FS) *float64 {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -133,7 +106,6 @@ func quotaV1(root fs.FS, dir string) float64 {
 	return granted(strings.TrimSpace(string(most)), strings.TrimSpace(string(period)))
 }
 
-// granted converts a quota and its period, in microseconds, to CPUs; 0 without a limit.
 func granted(most, period string) float64 {
 	m, errMost := strconv.ParseFloat(most, 64)
 	p, errPeriod := strconv.ParseFloat(period, 64)

@@ -17,7 +17,7 @@ func one(code validity.Code, weight validity.Validity, scope validity.Scope, sen
 	return findings{{Code: code, Weight: weight, Scope: scope, Sentence: sentence, Fix: fix}}
 }
 
-// with returns what was seen, and what is let pass.
+// with sets the observed and the allowed value.
 func (f findings) with(value, limit float64) findings {
 	for i := range f {
 		f[i].Value, f[i].Limit = value, limit
@@ -25,10 +25,9 @@ func (f findings) with(value, limit float64) findings {
 	return f
 }
 
-// graded makes a finding of a share: Suspect up to a limit, Void beyond.
-func graded(code validity.Code, share, limit float64, sentence, fix string) []Finding {
-	f := one(code, validity.Suspect, ScopeSample, sentence, fix).with(share, limit)
-	if share > limit {
+func graded(code validity.Code, share float64, sentence, fix string) []Finding {
+	f := one(code, validity.Suspect, ScopeSample, sentence, fix).with(share, failedVoid)
+	if share > failedVoid {
 		f[0].Weight = validity.Void
 	}
 	return f
@@ -43,6 +42,35 @@ func checkTool(s Sample) []Finding {
 		return one(validity.NoRequests, validity.Void, ScopeSample, "No request was completed.", "Check that the server listens and responds before you load it.")
 	}
 	return nil
+}
+
+// checkAborted names runs that ended early.
+func checkAborted(s Sample) []Finding {
+	if s.Aborted == "" || s.Failed != "" {
+		return nil
+	}
+	return one(Aborted, validity.Suspect, ScopeSample, fmt.Sprintf("%s ended the test early: %q.", s.Tool, s.Aborted),
+		"Report why it ended. Do not compare it with runs of the full length.")
+}
+
+// checkUnread names values that were left out.
+func checkUnread(s Sample) []Finding {
+	if len(s.Unread) == 0 || s.Failed != "" {
+		return nil
+	}
+	return one(UnreadValues, Note, ScopeSample, fmt.Sprintf("%s could not be read, and nothing is concluded from it: %q.", plural(int64(len(s.Unread)), "line"), s.Unread[0]),
+		"Use the original output of a current version of the tool.")
+}
+
+// checkSecure checks TLS: no other count includes a connection that breaks there.
+func checkSecure(s Sample) []Finding {
+	if s.Failed != "" || s.Secure == 0 {
+		return nil
+	}
+	share := min(float64(s.Secure)/float64(max(s.Requests, 1)), 1)
+	return graded(TLSFailed, share, fmt.Sprintf("TLS failed on %s (%s of requests): the server closed them, or its handshake failed.",
+		plural(s.Secure, "connection"), percent(share)),
+		"Test one connection with openssl s_client. Use fewer connections if the server limits them.")
 }
 
 func checkDuration(s Sample) []Finding {
@@ -71,7 +99,7 @@ func checkRequests(s Sample) []Finding {
 		"Measure longer: below 1,000 requests, chance alone changes the throughput by 3% or more.").with(float64(s.Requests), fewRequests)
 }
 
-// checkLabel compares what people wrote with what the tool says. People's text is read by patterns, so it casts doubt and voids nothing.
+// checkLabel compares what people wrote with the tool's label. Patterns read their text, so a difference only casts doubt.
 func checkLabel(s Sample) []Finding {
 	var out []Finding
 	for _, c := range s.Claims {
@@ -96,19 +124,30 @@ func checkStatus(s Sample) []Finding {
 		"The run measured an error page. Request the page with curl -i, fix it, and measure again.").with(share, 0)
 }
 
-// checkFailed relates requests that got no answer to all. A share is printed with its digits, since 0.0985 % is not below 0.1 % for nothing.
+// checkFailed relates unanswered requests to all. A share is printed in full, since 0.0985 % is below 0.1 %.
 func checkFailed(s Sample) []Finding {
 	failed := s.Errors.Sum() - s.Errors.Status - s.Errors.Body
 	if s.Failed != "" || failed == 0 {
 		return nil
 	}
 	share := min(float64(failed)/float64(max(s.Requests+s.Errors.Connect+s.Errors.Read+s.Errors.Write, 1)), 1)
-	return graded(FailedRequests, share, failedVoid,
-		fmt.Sprintf("%s requests (%s of all) failed: %s.", format.Integer(failed), percent(share), kinds(s)),
+	return graded(FailedRequests, share,
+		fmt.Sprintf("%s requests (%s of all) failed: %s.", format.Integer(failed), percent(share), kinds(s))+said(s),
 		"Report all errors together with the throughput. Above 0.1%, the load differs from the configured one.")
 }
 
-// kinds lists the failures that are not told as statuses or lengths.
+// said quotes what the tool printed of failed requests.
+func said(s Sample) string {
+	if len(s.Said) == 0 {
+		return ""
+	}
+	quoted := make([]string, len(s.Said))
+	for i, text := range s.Said {
+		quoted[i] = fmt.Sprintf("%q", text)
+	}
+	return fmt.Sprintf(" %s printed: %s.", s.Tool, strings.Join(quoted, ", "))
+}
+
 func kinds(s Sample) string {
 	e := s.Errors
 	var out []string
@@ -128,7 +167,13 @@ func checkLength(s Sample) []Finding {
 		return nil
 	}
 	share := min(float64(s.Errors.Body)/float64(s.Requests), 1)
-	return graded(WrongLength, share, failedVoid,
+	if s.EmptyFirst {
+		return graded(WrongLength, share,
+			fmt.Sprintf("The first response was empty, and ab counts the %s others (%s) as failed because they are not. Either the first was wrong, or the others are.",
+				format.Integer(s.Errors.Body), percent(share)),
+			"Request the page with curl -i to see its real length. ab -l would hide the difference.")
+	}
+	return graded(WrongLength, share,
 		fmt.Sprintf("%s responses (%s) differed in length from the first.", format.Integer(s.Errors.Body), percent(share)),
 		"If the length of the page varies, use ab -l. Otherwise the server sent something else.")
 }
@@ -152,11 +197,19 @@ func checkStarved(s Sample) []Finding {
 // checkScript looks at what k6's script itself found wrong.
 func checkScript(s Sample) []Finding {
 	var out []Finding
+	if s.ChecksNone {
+		out = one(NoChecks, validity.Suspect, ScopeSample, "The script has checks, and none was made: an exception or a condition skipped them. Thresholds of checks say nothing.",
+			"Look for exceptions in k6's log, and add a threshold on the number of checks.")
+	}
+	if s.Threw != "" {
+		out = append(out, one(ScriptThrew, validity.Suspect, ScopeSample, fmt.Sprintf("The script threw an exception: %q. What follows it in an iteration did not run.", s.Threw),
+			"Fix the script. An iteration that ends early makes fewer requests and checks.")...)
+	}
 	if s.ChecksFailed > 0 {
 		all := s.ChecksFailed + s.ChecksPassed
 		share := float64(s.ChecksFailed) / float64(all)
-		out = graded(ChecksFailed, share, failedVoid, fmt.Sprintf("%s of %s checks (%s) failed.", format.Integer(s.ChecksFailed), format.Integer(all), percent(share)),
-			"The script says that responses are wrong: fix them before you measure their speed.")
+		out = append(out, graded(ChecksFailed, share, fmt.Sprintf("%s of %s checks (%s) failed.", format.Integer(s.ChecksFailed), format.Integer(all), percent(share)),
+			"The script says that responses are wrong: fix them before you measure their speed.")...)
 	}
 	if len(s.Crossed) > 0 {
 		quoted := make([]string, len(s.Crossed))
@@ -169,7 +222,7 @@ func checkScript(s Sample) []Finding {
 	return out
 }
 
-// checkRate voids a load that did not arrive: what was dropped is in no latency.
+// checkRate voids a load that did not arrive: no latency includes dropped requests.
 func checkRate(s Sample) []Finding {
 	a := s.Arrivals
 	if s.Failed != "" || a == nil {
@@ -180,9 +233,14 @@ func checkRate(s Sample) []Finding {
 		return nil
 	}
 	share := missed / max(a.Asked, missed)
-	f := one(RateNotReached, Note, ScopeSample, fmt.Sprintf("%s of %s requested iterations (%s) did not start; %s of them were dropped because no virtual user was free.",
-		number(missed), number(a.Asked), percent(share), format.Integer(a.Dropped)),
-		"Raise maxVUs. If they still run out, the server cannot sustain the rate. The result is then the throughput that it reached.").with(share, missedShare)
+	sentence := fmt.Sprintf("%s of %s requested iterations (%s) did not start; %s of them were dropped because no virtual user was free.",
+		number(missed), number(a.Asked), percent(share), format.Integer(a.Dropped))
+	fix := "Raise maxVUs. If they still run out, the server cannot sustain the rate. The result is then the throughput that it reached."
+	if s.Tool != K6 {
+		sentence = fmt.Sprintf("%s of %s requests at the asked rate (%s) did not start: the generator, its connections or the server did not keep up.", number(missed), number(a.Asked), percent(share))
+		fix = "Use more connections. If the rate is still missed, the result is the throughput that was reached."
+	}
+	f := one(RateNotReached, Note, ScopeSample, sentence, fix).with(share, missedShare)
 	if missed > max(missedShare*a.Asked, missedStarts) {
 		f[0].Weight = validity.Void
 	}

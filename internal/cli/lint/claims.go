@@ -33,7 +33,7 @@ var claimPatterns = map[string][]*regexp.Regexp{
 	seconds: {regexp.MustCompile(`(?:^|\s)(?:-d|--duration)[ =]?(\d+)s(?:\s|$)`)},
 }
 
-// about lists what can be compared with a tool's own label: ab's -t is a time and it has one thread, k6 has virtual users alone.
+// about lists what a tool's own label can confirm: ab's -t is a time and ab has one thread; k6 has only virtual users.
 func about(s Sample) []string {
 	switch {
 	case s.Failed != "" || s.Arrivals != nil:
@@ -44,7 +44,7 @@ func about(s Sample) []string {
 	return []string{connections}
 }
 
-// claims finds what the lines above a run say of it. The nearest line that says something of a kind counts.
+// claims reads the lines above a run; per kind, the nearest one counts.
 func claims(s Sample, titles []string) []Claim {
 	var out []Claim
 	for _, what := range about(s) {
@@ -58,7 +58,6 @@ func claims(s Sample, titles []string) []Claim {
 	return out
 }
 
-// claim reads one number from a text; texts with several different ones claim nothing.
 func claim(what, text, where string) (Claim, bool) {
 	var values []float64
 	for _, p := range claimPatterns[what] {
@@ -81,7 +80,7 @@ func claim(what, text, where string) (Claim, bool) {
 	return Claim{What: what, Value: values[0], Where: printed.Clip(where, 120)}, true
 }
 
-// addNameClaims adds what the file's name says, where nothing nearer says it. The name of a file with several levels is of none.
+// addNameClaims adds claims from the file's name if no nearer line has them. The name of a file with several levels claims nothing.
 func addNameClaims(name string, samples []Sample) {
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	for _, what := range []string{connections, threads} {
@@ -108,7 +107,7 @@ func alike(samples []Sample, what string) bool {
 	return true
 }
 
-// Told is what the tool itself says of what a claim is about; 0 if it does not.
+// Told returns the tool's own value for a claim; 0 if it prints none.
 func (s Sample) Told(what string) float64 {
 	switch what {
 	case connections:

@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/validity"
 )
 
-// conclusion is the last line: what the samples are worth, and what can be compared.
+// conclusion is the last line: the samples' reliability, and what can be compared.
 func conclusion(r Report) string {
 	if r.Void() == len(r.Samples) {
 		return worth(r) + ": no result is usable."
@@ -16,12 +16,11 @@ func conclusion(r Report) string {
 	return worth(r) + ": " + comparison(r.Repeats) + "."
 }
 
-// worth counts the samples by what they are worth, the best first.
 func worth(r Report) string {
 	n := len(r.Samples)
 	counts := map[string]int{}
-	for i := range r.Samples {
-		counts[r.standing(i)]++
+	for _, d := range doubts(n, r.Findings) {
+		counts[d.standing()]++
 	}
 	var parts []string
 	for _, standing := range standings {
@@ -37,27 +36,22 @@ func worth(r Report) string {
 	return fmt.Sprintf("Of %d samples, %s", n, strings.Join(parts, ", "))
 }
 
-// standings are the words for a sample's verdict, the best first. Where only latencies are doubted, the throughput stands.
+// standings are the words for verdicts, best first. A sample with doubtful latencies keeps its throughput.
 var standings = []string{"valid", "suspect in latency only", "suspect", "void"}
 
-func (r Report) standing(sample int) string {
-	switch r.Verdicts[sample] {
-	case validity.Valid:
+func (d doubt) standing() string {
+	switch {
+	case d.verdict == validity.Valid:
 		return standings[0]
-	case validity.Void:
+	case d.verdict == validity.Void:
 		return standings[3]
-	case validity.Suspect:
-	}
-	doubted := slices.ContainsFunc(r.Findings, func(f Finding) bool {
-		return f.Scope == ScopeSample && f.Weight != Note && slices.Contains(f.Samples, sample)
-	})
-	if doubted {
+	case d.whole:
 		return standings[2]
 	}
 	return standings[1]
 }
 
-// comparison returns what can be concluded from the runs that are left. None is where they only repeat runs that are void.
+// comparison concludes from the remaining runs. It concludes nothing if they only repeat void runs.
 func comparison(groups []Repeats) string {
 	if len(groups) == 0 {
 		return "no comparison, because no run has a usable throughput"
@@ -86,29 +80,40 @@ func comparison(groups []Repeats) string {
 
 // fewest is the number of runs of the smallest group.
 func fewest(groups []Repeats) int {
-	least := len(groups[0].Samples)
+	least := groups[0].Runs
 	for _, g := range groups {
-		least = min(least, len(g.Samples))
+		least = min(least, g.Runs)
 	}
 	return least
 }
 
-// sameSource says that two groups are, by their addresses and the names of their files, runs of one implementation.
+// sameSource reports whether two groups seem to be runs of one implementation, by address and file name.
 func (r Repeats) sameSource(o Repeats) bool {
 	return r.Tool == o.Tool && r.URL == o.URL && r.Source == o.Source
 }
 
-// rivals are the groups that a reader would compare: those of different sources under one load.
+// rivals are the groups to compare: different sources, one load.
 func rivals(groups []Repeats) []Repeats {
-	var out []Repeats
+	sources := map[load]map[source]bool{}
 	for _, g := range groups {
-		if slices.ContainsFunc(groups, g.rivals) {
-			out = append(out, g)
+		if sources[g.load()] == nil {
+			sources[g.load()] = map[source]bool{}
 		}
+		sources[g.load()][g.source()] = true
 	}
-	return out
+	return slices.DeleteFunc(slices.Clone(groups), func(g Repeats) bool { return len(sources[g.load()]) < 2 })
 }
 
-func (r Repeats) rivals(o Repeats) bool {
-	return !r.sameSource(o) && r.Tool == o.Tool && pathOf(r.URL) == pathOf(o.URL) && r.Threads == o.Threads && r.Connections == o.Connections && r.PerSecond == o.PerSecond
+type load struct {
+	tool, path           string
+	threads, connections int64
+	perSecond            float64
 }
+
+type source struct{ url, files string }
+
+func (r Repeats) load() load {
+	return load{r.Tool, pathOf(r.URL), r.Threads, r.Connections, r.PerSecond}
+}
+
+func (r Repeats) source() source { return source{r.URL, r.Source} }

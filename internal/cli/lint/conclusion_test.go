@@ -37,7 +37,7 @@ func join(lists ...[]lint.Sample) []lint.Sample {
 
 // lastLine is the verdict that people read.
 func lastLine(samples []lint.Sample) string {
-	text := strings.TrimRight(lint.Text(lint.Analyse(samples)), "\n")
+	text := strings.TrimRight(lint.Text(lint.Analyse(samples, nil)), "\n")
 	return text[strings.LastIndex(text, "\n")+1:]
 }
 
@@ -108,7 +108,7 @@ func TestTextIsGolden(t *testing.T) {
 			for _, f := range files {
 				samples = append(samples, parseText(t, f, readText(t, f))...)
 			}
-			got := lint.Text(lint.Analyse(samples))
+			got := lint.Text(lint.Analyse(samples, nil))
 			golden := filepath.Join("testdata", "golden", name+".txt")
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {

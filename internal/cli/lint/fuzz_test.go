@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -10,39 +11,54 @@ import (
 
 	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/cli/lint"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func FuzzWrk(f *testing.F)    { fuzz(f, "wrk-*.txt") }
 func FuzzAB(f *testing.F)     { fuzz(f, "ab-*.txt") }
 func FuzzK6(f *testing.F)     { fuzz(f, "k6-*.txt") }
-func FuzzK6JSON(f *testing.F) { fuzz(f, "k6-*.json") }
+func FuzzK6JSON(f *testing.F) { fuzz(f, "k6-*.json", "brought/k6-machine.json") }
+
+func FuzzK6Points(f *testing.F) { fuzz(f, "brought/k6-points.*") }
+func FuzzVegeta(f *testing.F) {
+	fuzz(f, "brought/vegeta*", "../../../tool/vegeta/testdata/refused.bin")
+}
+func FuzzHeyAndOha(f *testing.F)  { fuzz(f, "brought/hey.txt", "brought/oha.*") }
+func FuzzBombardier(f *testing.F) { fuzz(f, "brought/bombardier.*") }
+func FuzzAutocannon(f *testing.F) { fuzz(f, "brought/autocannon.*") }
+func FuzzH2load(f *testing.F)     { fuzz(f, "brought/h2load.txt") }
+func FuzzFortio(f *testing.F)     { fuzz(f, "brought/fortio.json") }
+func FuzzJMeter(f *testing.F)     { fuzz(f, "brought/jmeter*") }
+func FuzzLocust(f *testing.F)     { fuzz(f, "brought/locust_stats.csv") }
+func FuzzWrk2(f *testing.F)       { fuzz(f, "brought/wrk2.txt") }
 
 // fuzz feeds changed files to everything from parsing to printing: nothing may panic, and no number may be negative or infinite.
-func fuzz(f *testing.F, pattern string) {
+func fuzz(f *testing.F, patterns ...string) {
 	f.Helper()
-	names, err := filepath.Glob(filepath.Join(recorded, pattern))
-	if err != nil || len(names) == 0 {
-		f.Fatalf("no seeds %s: %v", pattern, err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
+	corpus := mutated.Of[[]byte](f)
+	for _, pattern := range patterns {
+		names, err := filepath.Glob(filepath.Join(recorded, pattern))
+		if err != nil || len(names) == 0 {
+			f.Fatalf("no seeds %s: %v", pattern, err)
 		}
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		samples, err := lint.Parse("fuzz-c10.txt", text)
-		if err != nil {
-			return
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				f.Fatal(err)
+			}
+			corpus.Add(text)
+			corpus.Add(text[:len(text)/2])
 		}
-		if len(samples) == 0 {
-			t.Fatal("neither a sample nor an error")
+	}
+	corpus.Fuzz(func(t testing.TB, text []byte) {
+		samples, refused := lint.Parse("fuzz-c10.txt", bytes.NewReader(text))
+		if len(samples)+len(refused) == 0 {
+			t.Fatal("neither a sample nor a refusal")
 		}
 		for _, s := range samples {
 			checkNumbers(t, s)
 		}
-		r := lint.Analyse(samples)
+		r := lint.Analyse(samples, refused)
 		if _, err := json.Marshal(r); err != nil {
 			t.Errorf("marshalling: %v", err)
 		}
@@ -52,7 +68,7 @@ func fuzz(f *testing.F, pattern string) {
 	})
 }
 
-func checkNumbers(t *testing.T, s lint.Sample) {
+func checkNumbers(t testing.TB, s lint.Sample) {
 	t.Helper()
 	numbers := []float64{
 		s.Seconds.Value, s.Throughput.Value, s.Recomputed, s.AskedSeconds, float64(s.Requests), float64(s.Connections), float64(s.Threads),

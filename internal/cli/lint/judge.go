@@ -7,11 +7,11 @@ import (
 	"loadstone.dev/loadstone/internal/analysis/validity"
 )
 
-// Note is the weight of a finding beside those of a run: the number stands, and something about it must be known. Void means that the
-// number is not what it claims to be, and Suspect that it is probably another, or rests on too little.
+// Note is a finding's weight: the number is correct but needs an explanation. Void means that the number is false, Suspect that it is
+// probably wrong or based on too little.
 const Note validity.Validity = "Note"
 
-// The codes of findings that a run does not know as well; the sentence of each finding says more.
+// Codes of findings that a run does not have, too.
 const (
 	FailedRequests     validity.Code = "FailedRequests"
 	WrongLength        validity.Code = "WrongLength"
@@ -37,13 +37,25 @@ const (
 	UnequalWork        validity.Code = "UnequalWork"
 	RoundNumbers       validity.Code = "RoundNumbers"
 	MixedLatencies     validity.Code = "MixedLatencies"
+	Aborted            validity.Code = "Aborted"
+	TLSFailed          validity.Code = "TLSFailed"
+	NoChecks           validity.Code = "NoChecks"
+	ScriptThrew        validity.Code = "ScriptThrew"
+	UnreadValues       validity.Code = "UnreadValues"
+	Pipelined          validity.Code = "Pipelined"
+	Distributed        validity.Code = "Distributed"
+	PartsMissing       validity.Code = "PartsMissing"
+	PartsOrRepeats     validity.Code = "PartsOrRepeats"
+	UnevenLatency      validity.Code = "UnevenLatency"
+	AllAlike           validity.Code = "AllAlike"
+	Warmup             validity.Code = "Warmup"
 )
 
 // What a finding concerns, where it is not the latencies alone.
 const (
-	// ScopeSample concerns all numbers of the samples.
+	// ScopeSample concerns all numbers of a sample.
 	ScopeSample validity.Scope = "Sample"
-	// ScopeComparison concerns what is concluded from several samples, and none of them alone.
+	// ScopeComparison concerns conclusions from several samples only.
 	ScopeComparison validity.Scope = "Comparison"
 )
 
@@ -52,12 +64,12 @@ type Finding struct {
 	Code   validity.Code     `json:"code"`
 	Weight validity.Validity `json:"weight"`
 	Scope  validity.Scope    `json:"scope"`
-	// Samples are the indices of the samples that it concerns, ascending.
+	// Samples are the indices of affected samples, ascending.
 	Samples []int `json:"samples"`
-	// Value and Limit are what was seen and what is let pass; both are 0 where the sentence says it all.
+	// Value was observed, Limit is allowed; both are 0 if the sentence says it all.
 	Value float64 `json:"value,omitempty"`
 	Limit float64 `json:"limit,omitempty"`
-	// Sentence is what is wrong, Fix what to do; both may quote untrusted text of the files.
+	// Sentence is the problem, Fix the remedy; both may quote untrusted text.
 	Sentence string `json:"sentence"`
 	Fix      string `json:"fix"`
 }
@@ -65,35 +77,37 @@ type Finding struct {
 // Report is what Analyse found.
 type Report struct {
 	Samples []Sample `json:"samples"`
-	// Verdicts are those of the samples, in their order. A finding about a comparison leaves a sample's verdict as it is.
+	// Verdicts are by sample. Findings about comparisons do not change them.
 	Verdicts []validity.Validity `json:"verdicts"`
-	// Verdict is that of the set: validity.Void if no sample can be used, validity.Suspect if there is any finding above a note.
+	// Verdict is Void if no sample can be used, and Suspect with any finding above a note.
 	Verdict  validity.Validity `json:"verdict"`
 	Repeats  []Repeats         `json:"repeats"`
 	Findings []Finding         `json:"findings"`
-	// NotKnowable lists, in sentences, what no raw output of a tool tells.
+	Refusals []Refusal         `json:"refusals"`
+	// NotKnowable lists, in sentences, the facts that no raw output contains.
 	NotKnowable []string `json:"notKnowable"`
 }
 
-// sampleChecks look at one sample alone; each is safe alone and knows nothing of the others. What they find gets its index here.
+// sampleChecks check one sample each, independently. The caller adds its index to their findings.
 var sampleChecks = []func(Sample) []Finding{
-	checkTool, checkDuration, checkRequests, checkLabel, checkStatus, checkFailed, checkLength, checkStarved, checkScript, checkRate,
-	checkKept, checkThroughput, checkStall, checkLittle, checkOrder, checkMean, checkSamples, checkResolution,
+	checkTool, checkAborted, checkDuration, checkRequests, checkLabel, checkStatus, checkSecure, checkFailed, checkLength, checkStarved, checkScript, checkRate,
+	checkKept, checkUnread, checkThroughput, checkStall, checkLittle, checkOrder, checkMean, checkSamples, checkResolution,
 }
 
-// set is all samples together, with what was found out about each alone.
 type set struct {
 	samples []Sample
-	// usable says of each sample that it has a throughput which its own checks let stand.
+	// usable marks samples with a throughput that their own checks accept.
 	usable []bool
+	// twin is the index of the first sample that prints exactly the same; -1 if none.
+	twin []int
 }
 
 // setChecks look at all samples together.
 var setChecks = []func(set) []Finding{
-	checkErrorsWin, checkDuplicates, checkRepeats, checkSaturation, checkWork, checkRound, checkMixed,
+	checkErrorsWin, checkDuplicates, checkParts, checkRepeats, checkAlike, checkSaturation, checkWork, checkRound, checkMixed,
 }
 
-// Judge returns what of the samples cannot be believed, the gravest first.
+// Judge returns all findings, the gravest first.
 func Judge(samples []Sample) []Finding {
 	out := alone(samples)
 	all := newSet(samples, out)
@@ -104,7 +118,6 @@ func Judge(samples []Sample) []Finding {
 	return out
 }
 
-// alone is what is found in each sample alone, check by check.
 func alone(samples []Sample) []Finding {
 	out := []Finding{}
 	for _, check := range sampleChecks {
@@ -119,8 +132,9 @@ func alone(samples []Sample) []Finding {
 }
 
 func newSet(samples []Sample, found []Finding) set {
-	all := set{samples: samples, usable: make([]bool, len(samples))}
-	for i, s := range samples {
+	all := set{samples: samples, usable: make([]bool, len(samples)), twin: twins(samples)}
+	for i := range samples {
+		s := &samples[i]
 		all.usable[i] = s.Counted() && s.PerSecond() > 0
 	}
 	for _, f := range found {
@@ -131,21 +145,21 @@ func newSet(samples []Sample, found []Finding) set {
 	return all
 }
 
-// Analyse judges samples and sums up.
-func Analyse(samples []Sample) Report {
+// Analyse judges samples and summarizes. Refusals list unreadable files and runs.
+func Analyse(samples []Sample, refusals []Refusal) Report {
 	r := Report{
-		Samples: samples, Verdicts: make([]validity.Validity, len(samples)), Verdict: validity.Valid,
-		Findings: Judge(samples), Repeats: newSet(samples, alone(samples)).repeats(), NotKnowable: notKnowable,
+		Samples: append([]Sample{}, samples...), Verdicts: make([]validity.Validity, len(samples)), Verdict: validity.Valid,
+		Refusals: append([]Refusal{}, refusals...), Findings: Judge(samples), Repeats: newSet(samples, alone(samples)).repeats(), NotKnowable: notKnowable,
 	}
 	void := 0
-	for i := range samples {
-		r.Verdicts[i] = sampleVerdict(i, r.Findings)
-		if r.Verdicts[i] == validity.Void {
+	for i, d := range doubts(len(samples), r.Findings) {
+		r.Verdicts[i] = d.verdict
+		if d.verdict == validity.Void {
 			void++
 		}
 	}
 	switch {
-	case void == len(samples):
+	case void == len(samples) && void > 0:
 		r.Verdict = validity.Void
 	case slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Weight != Note }):
 		r.Verdict = validity.Suspect
@@ -164,18 +178,29 @@ func (r Report) Void() int {
 	return n
 }
 
-// sampleVerdict is that of one sample. What was said of its latency alone makes it suspect, since its throughput stands.
-func sampleVerdict(sample int, findings []Finding) validity.Validity {
-	out := validity.Valid
+// doubt sums up the findings about a sample.
+type doubt struct {
+	verdict validity.Validity
+	// whole: more than its latencies are doubtful.
+	whole bool
+}
+
+// doubts merges findings by sample. Findings on latency only make it suspect, since its throughput stands.
+func doubts(samples int, findings []Finding) []doubt {
+	out := slices.Repeat([]doubt{{verdict: validity.Valid}}, samples)
 	for _, f := range findings {
-		if f.Scope == ScopeComparison || !slices.Contains(f.Samples, sample) {
+		if f.Scope == ScopeComparison || f.Weight == Note {
 			continue
 		}
-		switch {
-		case f.Weight == validity.Void && f.Scope == ScopeSample:
-			return validity.Void
-		case f.Weight != Note:
-			out = validity.Suspect
+		for _, i := range f.Samples {
+			d := &out[i]
+			d.whole = d.whole || f.Scope == ScopeSample
+			switch {
+			case f.Weight == validity.Void && f.Scope == ScopeSample:
+				d.verdict = validity.Void
+			case d.verdict != validity.Void:
+				d.verdict = validity.Suspect
+			}
 		}
 	}
 	return out
@@ -188,11 +213,11 @@ func gravity(w validity.Validity) int {
 // unseen is notKnowable in a line; docs/how-to/analyze.md has the list.
 const unseen = "Raw output does not show other CPU use, order and warm-up of the runs, or whether responses were correct (docs/how-to/analyze.md)."
 
-// notKnowable is the same for all raw outputs of all three tools; docs/how-to/analyze.md lists it word by word.
+// notKnowable is the same for all tools; docs/how-to/analyze.md quotes it.
 var notKnowable = []string{
 	"Whether the generator had idle CPU. If it limited the throughput, the result compares generators.",
 	"How much CPU time the server used, and which CPUs server and generator used.",
-	"What else ran on the machine, whether a quota throttled the server, and how much CPU time the hypervisor took (steal).",
+	"Other programs on the machine, throttling by a quota, and CPU time that the hypervisor took (steal).",
 	"The order of the runs, their warm-up, and whether each used a new process.",
 	"Whether the responses were correct: status and length do not prove it.",
 	"How the servers were built, and which machine they ran on.",

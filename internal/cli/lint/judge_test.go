@@ -112,7 +112,7 @@ func TestOneSampleIsJudgedOnBothSidesOfEachLimit(t *testing.T) {
 }
 
 func TestOneGoodSampleIsValid(t *testing.T) {
-	r := lint.Analyse([]lint.Sample{good()})
+	r := lint.Analyse([]lint.Sample{good()}, nil)
 	wantFindings(t, map[validity.Code][]int{}, r.Findings)
 	if r.Verdicts[0] != validity.Valid || r.Verdict != validity.Valid || r.Void() != 0 {
 		t.Errorf("verdicts %v, set %s, %d void", r.Verdicts, r.Verdict, r.Void())
@@ -122,7 +122,7 @@ func TestOneGoodSampleIsValid(t *testing.T) {
 func TestWhatConcernsLatencyAloneVoidsNoThroughput(t *testing.T) {
 	r := lint.Analyse([]lint.Sample{with(func(s *lint.Sample) {
 		s.Tool, s.Latency[0].Kind, s.Latency[0].Mean.Value = lint.Wrk, record.Corrected, 30_000
-	})})
+	})}, nil)
 	if r.Verdicts[0] != validity.Suspect {
 		t.Errorf("verdict %s, want Suspect", r.Verdicts[0])
 	}

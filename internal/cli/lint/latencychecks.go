@@ -10,7 +10,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// checkThroughput computes the throughput again. Both numbers were rounded, so they agree if some pair within the roundings does.
+// checkThroughput recomputes the throughput. Both numbers are rounded, so they agree if any pair within the roundings does.
 func checkThroughput(s Sample) []Finding {
 	if !s.Counted() || s.DerivedSeconds || s.Seconds.Value <= 0 || s.Throughput.Value <= 0 {
 		return nil
@@ -28,7 +28,7 @@ func checkThroughput(s Sample) []Finding {
 // arithmetic is what tools' own float arithmetic may lose.
 const arithmetic = 1e-6
 
-// checkLittle holds the requests under way, throughput times mean latency, against the connections that could carry them.
+// checkLittle compares requests in flight (throughput times mean latency) with the connections.
 func checkLittle(s Sample) []Finding {
 	if !s.Counted() || s.Connections == 0 {
 		return nil
@@ -37,37 +37,72 @@ func checkLittle(s Sample) []Finding {
 		return checkLoop(s)
 	}
 	mean := s.Mean()
-	if s.Tool == Wrk2 || mean == nil || s.PerSecond() == 0 {
+	if s.paced() || mean == nil || s.PerSecond() == 0 {
 		return nil
 	}
 	n := float64(s.Connections)
 	low, high := s.PerSecond()*mean.Low()/1e6/n, s.PerSecond()*mean.High()/1e6/n
-	kind := s.Latency[0].Kind
-	switch {
-	case low > littleLimit && kind == record.Corrected && len(wrkStall(s)) > 0:
-		// The stall is the better explanation, and its way out says that no latency counts.
-		return nil
-	case low > littleLimit && kind == record.Corrected:
-		return one(Inflated, validity.Suspect, validity.ScopeLatency,
-			fmt.Sprintf("%s requests per second of %s each are %s at once, on %s: some printed latencies were never measured. wrk adds them after each request that takes twice the average time or more (correction for coordinated omission). Most likely, the server or its machine made requests slow. The throughput is valid.",
-				number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")),
-			"Do not report the mean or the tail of this run. Remove the correction from wrk's histogram, or measure latency at a fixed rate.").with(low, littleLimit)
+	switch depth := float64(s.depth()); {
 	case low > littleLimit:
-		return impossible(low, fmt.Sprintf("%s requests per second of %s each are %s at once, on %s: one of these numbers is wrong.",
-			number(s.PerSecond()), spell(mean.Value), number(low*n), plural(s.Connections, "connection")))
+		return tooMany(s, low, depth)
 	case high < unanswered && s.Tool == AB && s.Requests >= unansweredTurns*s.Connections:
 		return one(validity.Unanswered, validity.Suspect, ScopeSample,
 			fmt.Sprintf("The latencies explain at most %s of the time of %s, and ab lists only answered requests. Most likely, the server or its machine left the other requests unanswered. Otherwise, ab lacked CPU to send more.",
 				percent(high), plural(s.Connections, "connection")), confirmUnanswered).with(high, unanswered)
 	case high < unaccounted:
+		causes := "in the generator, waiting for missing responses, or reconnecting"
+		if s.Tool == Wrk && depth != 1 {
+			causes = "in the generator, in pauses of a script, waiting for missing responses, or reconnecting"
+		}
 		return one(UnaccountedTime, Note, validity.ScopeLatency,
-			fmt.Sprintf("The latencies explain %s of the connections' time. The rest was spent in the generator, waiting for missing responses, or reconnecting.", percent(high)),
+			fmt.Sprintf("The latencies explain %s of the connections' time. The rest was spent %s.", percent(high), causes),
 			"Check that the generator had idle CPU, and count errors. A server that gets no requests is not fast.").with(high, unaccounted)
 	}
 	return nil
 }
 
-// checkLoop holds virtual users against their iterations, which may send requests side by side.
+// tooMany explains more requests in flight than connections, as far as causes can be excluded. depth is the number of requests per connection; 0 if
+// unknown.
+func tooMany(s Sample, low, depth float64) []Finding {
+	seen := fmt.Sprintf("%s requests per second of %s each are %s at once, on %s", number(s.PerSecond()), spell(s.Mean().Value),
+		number(low*float64(s.Connections)), plural(s.Connections, "connection"))
+	corrected := s.Latency[0].Kind == record.Corrected
+	switch {
+	case depth > 1 && low <= depth*littleLimit:
+		return one(Pipelined, Note, validity.ScopeLatency,
+			fmt.Sprintf("%s: each connection has up to %s requests open (pipelining). A latency includes waiting for the requests before it.", seen, number(depth)),
+			"Report the depth with the latencies. Do not compare them with those of another depth.").with(low, depth)
+	case depth > 1:
+		rest := "a deeper pipeline"
+		if corrected {
+			rest += ", or wrk's correction for coordinated omission, which adds latencies"
+		}
+		return one(Pipelined, validity.Suspect, validity.ScopeLatency,
+			fmt.Sprintf("%s. Pipelining explains up to %s of them (%s per connection). The rest fits %s. The throughput is valid.", seen, number(depth*float64(s.Connections)), number(depth), rest),
+			"Report the depth with the throughput. Measure latency without pipelining.").with(low, depth)
+	case corrected && len(wrkStall(s)) > 0:
+		// The stall explains it better, and its fix says that no latency counts.
+		return nil
+	case corrected && depth > 0:
+		return one(Inflated, validity.Suspect, validity.ScopeLatency,
+			seen+": some printed latencies were never measured. wrk adds them after each request that takes twice the average time or more (correction for coordinated omission). Most likely, the server or its machine made requests slow. The throughput is valid.",
+			"Do not report the mean or the tail of this run. Remove the correction from wrk's histogram, or measure latency at a fixed rate.").with(low, littleLimit)
+	case corrected:
+		return one(Inflated, validity.Suspect, validity.ScopeLatency,
+			seen+". Either a script pipelines requests (wrk -s), or wrk added latencies that it never measured (correction for coordinated omission). The throughput is valid.",
+			"Put the command line above the output to exclude one of them. With pipelining, report its depth. Otherwise, do not report the mean or the tail: measure latency at a fixed rate.").with(low, littleLimit)
+	case s.Tool == AB:
+		return impossible(low, seen+": one of these numbers is wrong.")
+	case s.Tool == H2load || s.Tool == Bombardier:
+		return one(Pipelined, Note, validity.ScopeLatency, seen+": HTTP/2 streams or pipelining carry several requests on a connection at once.",
+			"Report the number of streams with the latencies.").with(low, littleLimit)
+	}
+	return one(Inflated, validity.Suspect, validity.ScopeLatency,
+		seen+". Either a connection carries several requests at once (HTTP/2, pipelining), or the text was edited or merged from two runs.",
+		"Use the original output of the tool, and report how many requests a connection carries.").with(low, littleLimit)
+}
+
+// checkLoop compares virtual users with their iterations, which may send requests in parallel.
 func checkLoop(s Sample) []Finding {
 	if s.Loop == nil || s.Loop.PerSecond == 0 {
 		return nil
@@ -84,13 +119,13 @@ func impossible(value float64, sentence string) []Finding {
 	return one(Impossible, validity.Void, ScopeSample, sentence, "Use the original output of the tool: this text was edited or merged from two runs.").with(value, littleLimit)
 }
 
-// point is a statistic that must not be below the one before it; nil if it was not printed.
+// point is a statistic that must not be below the previous one; nil if not printed.
 type point struct {
 	name string
 	q    *printed.Quantity
 }
 
-// checkOrder voids what no set of latencies can have: a quantile above the next one, or a mean outside of least and most.
+// checkOrder voids impossible latencies: a quantile above the next one, or a mean out of range.
 func checkOrder(s Sample) []Finding {
 	for _, l := range s.Latency {
 		least, most := point{"the minimum", l.Min}, point{"the maximum", l.Max}

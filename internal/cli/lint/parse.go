@@ -1,265 +1,333 @@
 package lint
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
 
 	"loadstone.dev/loadstone/internal/base/printed"
-	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/stats/histogram"
-	"loadstone.dev/loadstone/internal/tool"
-	"loadstone.dev/loadstone/internal/tool/ab"
-	"loadstone.dev/loadstone/internal/tool/k6"
-	"loadstone.dev/loadstone/internal/tool/wrk"
+	"loadstone.dev/loadstone/internal/base/unwrap"
 )
 
-// A file's text is cut into runs at the lines with which tools begin.
-var (
-	escapes = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
-	// furniture is what stands around output and is no title: the end of the output before, progress, fences of Markdown.
-	furniture = regexp.MustCompile("^(```.*|~~~.*|[-=*_#/\\\\|(~). ‾]+|(Requests|Transfer)/sec:.*|\\d+(\\.\\d+)?% .*|Non-2xx .*|Socket errors: .*|" +
-		"loadstone .*|running \\(.*|\\S+ +[✓✗↓] \\[.*|time=\".*|data_(sent|received)\\.*: .*|/\\\\ .*|/ .*)$")
+const (
+	maxRuns = 5000
+	// maxLines bounds the lines of a run that are kept. Loadstone's own output has 3,000 to 4,000.
+	maxLines = 20_000
+	// maxTitles is how many lines above a run may describe it; maxAbove how many are searched.
+	maxTitles, maxAbove = 3, 10
+	maxRefused          = 5
+	quotedLine          = 120
 )
 
-// chunk is the part of a file that one run printed.
-type chunk struct {
-	tool  string
-	first int
-	lines []string
-	// titles are the lines above it, the nearest first.
+// Refusal is a file or run that could not be read.
+type Refusal struct {
+	// File is the name given to Parse; Line is the run's first line, 0 for the whole file.
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	// Why may quote untrusted text.
+	Why string `json:"why"`
+}
+
+// Place is what could not be read, as people write it.
+func (r Refusal) Place() string {
+	if r.Line == 0 {
+		return r.File
+	}
+	return fmt.Sprintf("%s:%d", r.File, r.Line)
+}
+
+// form is a form of output that is read.
+type form struct {
+	tool string
+	// begins reports whether a run begins at a line; current is the run being read, or nil.
+	begins func(line string, current *run) bool
+	// read makes a sample from a run's lines. rows instead takes lines one by one, without keeping them.
+	read func(lines []string, s *Sample) error
+	rows func() rows
+}
+
+// rows reads the lines of one run.
+type rows interface {
+	// add takes a line. It returns false if the run ended before it.
+	add(line string) bool
+	// samples completes a sample, or several.
+	samples(s Sample) ([]Sample, error)
+}
+
+// forms lists all forms; the first that begins at a line reads the run.
+var forms = slices.Concat(rowForms, []form{
+	{tool: Bombardier, begins: starts("Bombarding "), read: readBombardier},
+	{tool: Autocannon, begins: beginsAutocannon, read: readAutocannon},
+	{tool: Wrk, begins: beginsWrk, read: readWrk},
+	{tool: AB, begins: beginsAB, read: readAB},
+	{tool: K6, begins: beginsK6, read: readK6},
+	{tool: Vegeta, begins: starts("Requests      [total"), read: readVegeta},
+	{tool: Hey, begins: beginsHey, read: readHey},
+	{tool: H2load, begins: beginsH2load, read: readH2load},
+})
+
+func starts(prefix string) func(string, *run) bool {
+	return func(line string, _ *run) bool { return strings.HasPrefix(line, prefix) }
+}
+
+// run is the part of a file that one run of a tool printed.
+type run struct {
+	*form
+	first  int
+	source string
+	lines  []string
 	titles []string
 	// seen are the metrics of k6 that it has already.
 	seen map[string]bool
+	rows rows
 }
 
-// Parse finds every run in the text of a file. Name is what people call the file, and appears in samples and errors. A run whose
-// tool gave up is a sample with Failed set; an error means that the text holds no run, or one that cannot be read.
-func Parse(name string, text []byte) ([]Sample, error) {
-	clean := strings.ToValidUTF8(escapes.ReplaceAllString(string(text), ""), "?")
-	if strings.HasPrefix(strings.TrimSpace(clean), "{") {
-		samples, err := parseJSON(name, clean)
+// in reports whether the run is one of a tool.
+func (r *run) in(tool string) bool { return r != nil && r.tool == tool }
+
+func (r *run) has(prefix string) bool {
+	return r != nil && slices.ContainsFunc(r.lines, func(line string) bool { return strings.HasPrefix(line, prefix) })
+}
+
+// Parse finds every run of a load tool in a file. name appears in samples and refusals. A failed run is a sample with Failed set; an unreadable part
+// is a refusal. At least one is returned.
+func Parse(name string, in io.Reader) ([]Sample, []Refusal) {
+	refuse := func(why string) []Refusal { return []Refusal{{File: name, Why: why}} }
+	r, err := unwrap.New(in)
+	if err != nil {
+		return nil, refuse(err.Error())
+	}
+	head := r.Head()
+	if isVegetaRecords(head) {
+		s, err := readVegetaRecords(r.Raw(), Sample{File: name, Line: 1, Tool: Vegeta})
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", name, err)
+			return nil, refuse(err.Error())
 		}
-		return samples, nil
+		return []Sample{s}, nil
 	}
-	chunks := split(clean)
-	if len(chunks) == 0 {
-		return nil, fmt.Errorf("reading %s: found no output of wrk (\"Running 10s test @ URL\"), ab (\"This is ApacheBench\") or k6: "+
-			"use the summary that k6 prints at its end (\"http_reqs...: 12345 411.2/s\"), or the JSON of k6's --summary-export or handleSummary", name)
+	if bytes.IndexByte(head, 0) >= 0 {
+		return nil, refuse("it is binary: save the text or JSON that the tool printed")
 	}
-	var out []Sample
-	for _, c := range chunks {
-		s := Sample{File: name, Line: c.first, Tool: c.tool}
-		if len(c.titles) > 0 {
-			s.Title = printed.Clip(c.titles[0], 120)
+	p := parser{name: name, streams: map[string]*stream{}}
+	if !anyBegins(string(head), "") {
+		if common := unwrap.Common(string(head)); common != "" && anyBegins(string(head), common) {
+			r.Strip(common)
 		}
-		if err := c.read(&s); err != nil {
-			return nil, fmt.Errorf("reading %s: %s run at line %d: %w", name, c.tool, c.first, err)
+	}
+	unread := nameUnread(string(head))
+	p.readAll(r)
+	if len(p.samples)+len(p.refused) == 0 {
+		return nil, refuse(unread)
+	}
+	addNameClaims(name, p.samples)
+	nameSources(p.samples)
+	return p.samples, p.refused
+}
+
+// anyBegins reports whether a run begins in a text, without a common prefix of its lines.
+func anyBegins(head, common string) bool {
+	r, err := unwrap.New(strings.NewReader(head))
+	if err != nil {
+		return false
+	}
+	r.Strip(common)
+	for {
+		l, ok := r.Next()
+		if !ok {
+			return false
 		}
+		line := trimmed(l.Text)
+		if slices.ContainsFunc(forms, func(f form) bool { return f.begins(line, nil) }) {
+			return true
+		}
+	}
+}
+
+// parser finds the runs of a file. Lines of pods or containers may alternate, so each has a stream.
+type parser struct {
+	name    string
+	streams map[string]*stream
+	samples []Sample
+	refused []Refusal
+	more    int
+}
+
+// maxStreams bounds a file's streams; further ones are read as one.
+const maxStreams = 1000
+
+type stream struct {
+	current *run
+	above   []string
+}
+
+func (p *parser) readAll(r *unwrap.Reader) {
+	number, runs := 0, 0
+	for {
+		l, ok := r.Next()
+		if !ok {
+			break
+		}
+		number = l.Number
+		began := p.take(l)
+		if began {
+			runs++
+		}
+		if runs > maxRuns {
+			p.refuse(l.Number, fmt.Sprintf("the file has more than %d runs: the rest is not read. Split it", maxRuns))
+			break
+		}
+	}
+	for _, source := range slices.Sorted(keysOf(p.streams)) {
+		p.end(p.streams[source])
+	}
+	if err := r.Err(); err != nil {
+		p.refuse(number, "the file cannot be read to its end: "+printed.Clip(err.Error(), quotedLine))
+	}
+	slices.SortStableFunc(p.samples, func(a, b Sample) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(p.refused, func(a, b Refusal) int { return cmp.Compare(a.Line, b.Line) })
+	if p.more > 0 {
+		p.refused = append(p.refused, Refusal{File: p.name, Why: fmt.Sprintf("%d more runs cannot be read", p.more)})
+	}
+}
+
+// take gives a line to its stream's run. It reports whether a run begins there.
+func (p *parser) take(l unwrap.Line) bool {
+	st := p.streams[l.Source]
+	if st == nil {
+		if len(p.streams) == maxStreams {
+			l.Source = ""
+		}
+		st = &stream{}
+		p.streams[l.Source] = st
+	}
+	line := trimmed(l.Text)
+	at := slices.IndexFunc(forms, func(f form) bool { return f.begins(line, st.current) })
+	if at >= 0 {
+		p.end(st)
+		st.current = &run{form: &forms[at], first: l.Number, source: l.Source, titles: titles(st.above), seen: map[string]bool{}}
+		if st.current.form.rows != nil {
+			st.current.rows = st.current.form.rows()
+		}
+		st.above = st.above[:0]
+	}
+	if st.current != nil && !st.current.add(line) {
+		p.end(st)
+	}
+	if at < 0 && line != "" {
+		if len(st.above) == maxAbove {
+			st.above = append(st.above[:0], st.above[1:]...)
+		}
+		st.above = append(st.above, printed.Clip(line, quotedLine*4))
+	}
+	return at >= 0
+}
+
+func (r *run) add(line string) bool {
+	if r.rows != nil {
+		return r.rows.add(line)
+	}
+	if isFence(line) {
+		return false
+	}
+	if len(r.lines) < maxLines {
+		r.lines = append(r.lines, printed.Clip(line, 4096))
+	}
+	if r.tool == K6 {
+		r.note(line)
+	}
+	return true
+}
+
+func (p *parser) end(st *stream) {
+	r := st.current
+	if st.current = nil; r == nil {
+		return
+	}
+	samples, err := r.samples(Sample{File: p.name, Line: r.first, Tool: r.tool, Stream: r.source})
+	if err != nil {
+		why := err.Error()
+		if r.tool != anyJSON {
+			why = r.tool + ": " + why
+		}
+		p.refuse(r.first, why)
+	}
+	for i := range samples {
+		s := &samples[i]
+		s.Warmup = slices.ContainsFunc(r.titles, warmup.MatchString)
+		if len(r.titles) > 0 {
+			s.Title = printed.Clip(r.titles[0], quotedLine)
+		}
+		s.Command = command(r.titles)
 		s.finish()
-		s.Claims = claims(s, c.titles)
-		out = append(out, s)
+		s.Claims = claims(*s, r.titles)
 	}
-	addNameClaims(name, out)
-	return out, nil
+	p.samples = append(p.samples, samples...)
 }
 
-func (c chunk) read(s *Sample) error {
-	switch c.tool {
-	case Wrk:
-		return readWrk(c.lines, s)
-	case AB:
-		return readAB(c.lines, s)
+func (r *run) samples(s Sample) ([]Sample, error) {
+	if r.rows != nil {
+		return r.rows.samples(s)
 	}
-	return readK6(c.lines, s)
+	err := r.read(r.lines, &s)
+	if at := slices.IndexFunc(r.lines, decimalComma.MatchString); at >= 0 && (err != nil || s.Failed != "") {
+		return nil, fmt.Errorf("%q has a decimal comma: run the tool with LC_ALL=C, or replace the commas by points", printed.Clip(r.lines[at], quotedLine))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []Sample{s}, nil
 }
 
-// split cuts text into chunks.
-func split(text string) []chunk {
-	var (
-		out    []chunk
-		lines  = strings.Split(text, "\n")
-		titles []string
-	)
-	for i, line := range lines {
-		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), ">"))
-		var current *chunk
-		if len(out) > 0 {
-			current = &out[len(out)-1]
+// decimalComma matches lines such as "Requests/sec: 41152,20". Commas between values have a space behind them.
+var decimalComma = regexp.MustCompile(`(?:^|[\s:])\d+,\d{1,3}(?:[a-zA-Zµ%]{0,4})(?:\s|$|,\s)`)
+
+func (p *parser) refuse(line int, why string) {
+	if len(p.refused) == maxRefused {
+		p.more++
+		return
+	}
+	p.refused = append(p.refused, Refusal{File: p.name, Line: line, Why: why})
+}
+
+// trimmed removes spaces and the marks of quoted text around a line.
+func trimmed(line string) string {
+	return strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), ">"))
+}
+
+var (
+	warmup = regexp.MustCompile(`(?i)\b(warm-?ups?|warming|primer)\b`)
+	// separator lines say nothing.
+	separator = regexp.MustCompile("^(```.*|~~~.*|[-=*_#/\\\\|(~). ‾]+)$")
+	// furniture is progress, and the end of earlier output: neither it nor lines above it are titles.
+	furniture = regexp.MustCompile(`^(\[\d+\]\s.*|(Requests|Transfer)/sec:.*|\d+(\.\d+)?% .*|Non-2xx .*|Socket errors: .*|Throughput: .*|│.*|└.*|Error Set:.*|` +
+		`loadstone .*|running \(.*|\S+ +[✓✗↓] \[.*|time=".*|data_(sent|received)\.*: .*|/\\ .*|/ .*)$`)
+)
+
+func isFence(line string) bool {
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+}
+
+// titles are lines that may describe the following run, nearest first.
+func titles(above []string) []string {
+	var out []string
+	for _, line := range slices.Backward(above) {
+		switch {
+		case separator.MatchString(line):
+			continue
+		case furniture.MatchString(line) || len(out) == maxTitles:
+			return out
 		}
-		if tool := begins(line, current); tool != "" {
-			out = append(out, chunk{tool: tool, first: i + 1, titles: titles, seen: map[string]bool{}})
-			current = &out[len(out)-1]
-		}
-		if current != nil {
-			current.lines = append(current.lines, line)
-			if metric, ok := k6.Metric(line); ok {
-				current.seen[metric] = true
-			}
-		}
-		titles = withTitle(titles, line, current != nil && len(current.lines) == 1)
+		out = append(out, line)
 	}
 	return out
 }
 
-// maxTitles is how many lines above an output may say what it is.
-const maxTitles = 3
-
-// withTitle adds a line that may be the title of the next run, the nearest first.
-func withTitle(titles []string, line string, begun bool) []string {
-	switch {
-	case begun:
-		return nil
-	case line == "":
-		return titles
-	case furniture.MatchString(line):
-		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
-			return titles
-		}
-		return nil
-	}
-	titles = append([]string{line}, titles...)
-	return titles[:min(len(titles), maxTitles)]
-}
-
-// begins returns which tool's run begins with a line, after what the current chunk holds already.
-func begins(line string, current *chunk) string {
-	in := func(tool string) bool { return current != nil && current.tool == tool }
-	switch {
-	case wrk.Begins(line):
-		return Wrk
-	case ab.Begins(line):
-		return AB
-	case ab.BeginsResult(line) && (!in(AB) || slices.ContainsFunc(current.lines, ab.BeginsResult)):
-		return AB
-	case k6.Begins(line):
-		return K6
-	case k6.BeginsPart(line) && (!in(K6) || len(current.seen) > 0):
-		return K6
-	}
-	if metric, ok := k6.Metric(line); ok && (!in(K6) || current.seen[metric] || current.over(metric)) {
-		return K6
-	}
-	return ""
-}
-
-// over says that a metric begins another summary, although this one does not have it: checks come first, and one may have none.
-func (c *chunk) over(metric string) bool {
-	return metric == "checks" && (c.seen["http_reqs"] || c.seen["iterations"])
-}
-
-// readAB makes a sample of what ab printed.
-func readAB(lines []string, s *Sample) error {
-	t, err := ab.ParseText(lines)
-	if err != nil {
-		return err
-	}
-	s.Threads = 1
-	s.Connections, s.Requests = orNone(t.Connections), orNone(t.Complete)
-	s.Seconds, s.Throughput = printed.OrZero(t.Seconds), printed.OrZero(t.Throughput)
-	s.Bytes, s.BodyBytes, s.Reused = exactly(t.Bytes), exactly(t.BodyBytes), t.Kept
-	s.Errors.Write, s.Errors.Status, s.Errors.Unsorted = t.Writes, t.OtherStatus, orNone(t.Failed)
-	if f := t.Failures; f != nil {
-		s.Errors.Connect, s.Errors.Read, s.Errors.Body, s.Errors.Unsorted = f.Connect, f.Receive, f.Length, f.Exceptions
-	}
-	if s.Throughput.Value == 0 && s.Seconds.Value == 0 {
-		s.Failed = "the output ends before ab's totals"
-		if t.GaveUp != "" {
-			s.Failed = t.GaveUp
-		}
-		return nil
-	}
-	if s.Connections == 0 {
-		return errors.New("the line \"Concurrency Level:\" is missing")
-	}
-	s.URL = t.URL
-	if l := t.Latency; l != nil {
-		l.Kind = record.WithConnection
-		if s.Reused != nil {
-			l.Kind = record.Observed
-		}
-		s.Latency = append(s.Latency, *l)
-	}
-	s.Unknown = append(s.Unknown, "ab's first \"Time per request\" is concurrency divided by throughput, not a measured latency. The measured mean is in its table, in whole milliseconds.")
-	return nil
-}
-
-// orNone is a count; 0 if it was not printed.
-func orNone(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
-}
-
-// exactly is a count as a quantity that was not rounded; nil if it was not printed.
-func exactly(n *int64) *printed.Quantity {
-	if n == nil {
-		return nil
-	}
-	return &printed.Quantity{Value: float64(*n)}
-}
-
-// readWrk makes a sample of what wrk printed, or wrk2, which looks like it and means something else.
-func readWrk(lines []string, s *Sample) error {
-	t, err := wrk.ParseText(lines)
-	if err != nil {
-		return err
-	}
-	s.Failed, s.URL, s.AskedSeconds, s.Threads, s.Connections = t.Failed, t.URL, t.AskedSeconds, t.Threads, t.Connections
-	s.Requests, s.Seconds, s.Throughput, s.ThreadRate, s.Bytes = t.Requests, t.Seconds, t.Throughput, t.ThreadRate, t.Bytes
-	s.Errors.Errors = t.Errors
-	unknown := "wrk adds latencies that it never measured, and does not print how many."
-	if t.Wrk2 {
-		s.Tool, unknown = Wrk2, "wrk2 does not print the requested rate."
-	}
-	if s.Failed != "" {
-		return nil
-	}
-	s.Unknown = append(s.Unknown, unknown)
-	if t.Latency != nil && s.Requests > 0 {
-		s.Latency = append(s.Latency, *t.Latency)
-	}
-	return addDump(lines, s)
-}
-
-// addDump replaces what wrk printed by what Loadstone's own script wrote below it, which is exact and not rounded.
-func addDump(lines []string, s *Sample) error {
-	text := strings.Join(lines, "\n")
-	if !wrk.HasDump(text) {
-		return nil
-	}
-	m, err := wrk.Tool{}.Parse([]byte(text))
-	if err != nil {
-		return err
-	}
-	s.Seconds = printed.Quantity{Value: float64(m.DurationMicros) / 1e6}
-	s.Requests, s.Errors.Errors = m.Requests, m.Errors
-	s.Bytes = &printed.Quantity{Value: float64(m.Bytes)}
-	s.Unknown, s.Latency = m.Unknown, nil
-	for _, l := range m.Latency {
-		h, err := histogram.Decode(l.HDR)
-		if err != nil {
-			return fmt.Errorf("decoding the histogram: %w", err)
-		}
-		if h.Samples() > 0 {
-			s.Latency = append(s.Latency, described(l.Kind, h))
-		}
-	}
-	return nil
-}
-
-// described reads a histogram of three digits.
-func described(kind record.LatencyKind, h *histogram.Histogram) tool.PrintedLatency {
-	exact := func(v float64) printed.Quantity { return printed.Quantity{Value: v, Rounding: v/1000 + 1} }
-	mean, sd, least, most := exact(h.Mean()), exact(h.StandardDeviation()), exact(float64(h.Min())), exact(float64(h.Max()))
-	l := tool.PrintedLatency{Kind: kind, Mean: &mean, SD: &sd, Min: &least, Max: &most}
-	for _, q := range []float64{0.5, 0.9, 0.95, 0.99} {
-		l.Quantiles = append(l.Quantiles, tool.PrintedQuantile{Q: q, Micros: exact(float64(h.Quantile(q)))})
-	}
-	return l
+// errEnds says that output was cut off.
+func errEnds(what string) error {
+	return errors.New("the output ends before " + what + ": it was cut off, or the tool was stopped")
 }

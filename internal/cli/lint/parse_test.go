@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -25,9 +26,9 @@ func read(t *testing.T, name string) []byte {
 
 func parse(t *testing.T, name string, text []byte) []lint.Sample {
 	t.Helper()
-	samples, err := lint.Parse(name, text)
-	if err != nil {
-		t.Fatal(err)
+	samples, refused := lint.Parse(name, bytes.NewReader(text))
+	if len(refused) > 0 {
+		t.Fatal(refused)
 	}
 	return samples
 }
@@ -228,24 +229,38 @@ func TestFileNamesClaimConnections(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
-		"an empty file":               {"", "found no output of wrk"},
-		"usage":                       {"Usage: wrk <options> <url>\n", "found no output of wrk"},
-		"other JSON":                  {`{"a": 1}`, `the JSON holds no "metrics"`},
-		"JSON that is cut off":        {`{"metrics": {`, "reading JSON from line 1"},
-		"wrk without its label":       {"Running 10s test @ http://h/\n  100 requests in 10.00s, 1.00MB read\n", `the line "N threads and M connections" is missing`},
-		"a number of an unknown unit": {"Running 10s test @ http://h/\n  1 threads and 1 connections\n  1 requests in 10 fortnights, 1.00MB read\n  Requests/sec: x\n", "it is no number of a known unit"},
-		"a count that is none":        {"Running 10s test @ http://h/\n  99999999999999999999 threads and 1 connections\n", "it is no count"},
+		"an empty file":        {"", "it is empty"},
+		"only line ends":       {"\n\r\n", "it is empty"},
+		"usage":                {"Usage: wrk <options> <url>\n", "found no output of a load tool"},
+		"other JSON":           {`{"a": 1, "b": 2}`, `the JSON has ["a" "b"] and is of no tool`},
+		"JSON that is cut off": {`{"metrics": {`, "the JSON ends in the middle"},
+		"JSON with an error":   {`{"metrics": nothing}`, "reading JSON: invalid character"},
+		"a list of numbers":    {"[\n1, 2\n]", "found no output of a load tool"},
+		"binary":               {"\x7f\x00\x01\x02\x03 Running", "it is binary"},
+		"a zip archive":        {"PK\x03\x04abc", "it is a zip archive"},
+		"decimal commas":       {"Running 10s test @ http://h/\n  1 threads and 1 connections\n  Latency   1,20ms  2,00ms  3,00ms  90,00%\n  Requests/sec:  120,50\n", "decimal comma"},
+		"a tool that is known": {"Summary:\n", "hey: the output ends before the totals"},
+		"Gatling":              {"---- Global Information ----\n> request count 100\n", "it is output of Gatling, which is not read"},
+		"JMH":                  {`[{"jmhVersion": "1.37", "benchmark": "a"}]`, "it is output of JMH, which is not read: run it as a micro-benchmark"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := lint.Parse("x.txt", []byte(tc.text))
-			if err == nil {
-				t.Fatalf("Parse() = %+v, want an error", got)
+			samples, refused := lint.Parse("x.txt", strings.NewReader(tc.text))
+			if len(samples) > 0 || len(refused) != 1 {
+				t.Fatalf("%d samples and the refusals %+v, want one refusal", len(samples), refused)
 			}
-			if !strings.HasPrefix(err.Error(), "reading x.txt: ") || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error %q, want one about %q", err, tc.want)
+			if refused[0].File != "x.txt" || !strings.Contains(refused[0].Why, tc.want) {
+				t.Errorf("refusal %q, want one about %q", refused[0].Why, tc.want)
 			}
 		})
+	}
+}
+
+func TestOneBadValueCostsThatValue(t *testing.T) {
+	s := parse(t, "x.txt", []byte("Running 10s test @ http://h/\n  99999999999999999999 threads and 1 connections\n    Latency  1531812 122203011 30744512  84.20%\n"+
+		"  1000 requests in 10.00s, 1.00MB read\nRequests/sec: 100.00\n"))[0]
+	if s.Requests != 1000 || s.Failed != "" || len(s.Latency) != 0 || len(s.Unread) != 2 {
+		t.Errorf("sample %+v, want the requests and two unread lines", s)
 	}
 }
 

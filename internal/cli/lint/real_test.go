@@ -15,7 +15,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-// TestRealToolsAreUnderstood runs the installed tools against a server on loopback. What they count must be what is read.
+// TestRealToolsAreUnderstood runs the installed tools against a loopback server. The sample must have their counts.
 func TestRealToolsAreUnderstood(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(time.Millisecond)
@@ -52,7 +52,7 @@ func TestRealToolsAreUnderstood(t *testing.T) {
 	}
 }
 
-// call is an argument vector, and the file that holds what is read if that is not standard output.
+// call is an argument vector, and the file to read if it is not standard output.
 type call struct {
 	args   []string
 	output string

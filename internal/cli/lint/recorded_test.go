@@ -7,7 +7,7 @@ import (
 	"loadstone.dev/loadstone/internal/cli/lint"
 )
 
-// TestRecordedOutputIsJudged says of each recorded file what is wrong with it, and nothing else.
+// TestRecordedOutputIsJudged expects exactly the known findings of each recorded file.
 func TestRecordedOutputIsJudged(t *testing.T) {
 	type findings = map[validity.Code][]int
 	tests := map[string]struct {
@@ -44,7 +44,7 @@ func TestRecordedOutputIsJudged(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := lint.Analyse(parseText(t, name, readText(t, name)))
+			r := lint.Analyse(parseText(t, name, readText(t, name)), nil)
 			wantFindings(t, tc.want, r.Findings)
 			if r.Verdicts[0] != tc.verdict {
 				t.Errorf("verdict %s, want %s", r.Verdicts[0], tc.verdict)

@@ -12,79 +12,92 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// Repeats are the samples of one tool, threads, connections, address and source that are not void, each counted once.
+// Repeats are the samples of one tool, threads, connections, address and source, without void ones and duplicates.
 type Repeats struct {
 	Tool string `json:"tool"`
 	URL  string `json:"url,omitempty"`
-	// Source is the name of the files without its digits: two servers are often loaded at one address, into files of two names.
+	// Source is the files' name without digits: two servers are often loaded at one address.
 	Source      string `json:"source"`
 	Threads     int64  `json:"threads,omitempty"`
 	Connections int64  `json:"connections,omitempty"`
-	// PerSecond is the asked arrival rate; 0 in the closed model or if unknown.
+	// PerSecond is the requested arrival rate; 0 if closed or unknown.
 	PerSecond float64 `json:"perSecond,omitempty"`
 	Samples   []int   `json:"samples"`
-	// Mean, Least and Most are of the throughput in requests per second.
+	// Runs counts runs; a distributed test is one.
+	Runs int `json:"runs"`
+	// Throughput in requests per second.
 	Mean  float64 `json:"mean"`
 	Least float64 `json:"least"`
 	Most  float64 `json:"most"`
-	// CV is the coefficient of variation, the standard deviation (n - 1) over the mean; nil of one sample.
+	// CV is the coefficient of variation, standard deviation (n - 1) / mean; nil for one sample.
 	CV *float64 `json:"cv,omitempty"`
 }
 
-func (r Repeats) holds(s Sample) bool {
-	return r.Tool == s.Tool && r.URL == s.URL && r.Source == s.Source() && r.Threads == s.Threads && r.Connections == s.Connections && r.PerSecond == s.Rate()
-}
-
-// repeats gathers samples in the order of their first.
+// repeats groups runs in order of first occurrence.
 func (all set) repeats() []Repeats {
 	out := []Repeats{}
-	for i, s := range all.samples {
-		if !all.usable[i] || firstLike(all.samples[:i], s) >= 0 {
-			continue
+	type key struct {
+		load
+		source
+	}
+	at := map[key]int{}
+	var values [][]float64
+	for _, u := range all.units() {
+		s := &all.samples[u.samples[0]]
+		r := Repeats{Tool: s.Tool, URL: s.URL, Source: s.Source(), Threads: s.Threads, Connections: u.connections, PerSecond: s.Rate()}
+		k := key{r.load(), r.source()}
+		i, known := at[k]
+		if !known {
+			i, at[k] = len(out), len(out)
+			out, values = append(out, r), append(values, nil)
 		}
-		at := slices.IndexFunc(out, func(r Repeats) bool { return r.holds(s) })
-		if at < 0 {
-			out = append(out, Repeats{Tool: s.Tool, URL: s.URL, Source: s.Source(), Threads: s.Threads, Connections: s.Connections, PerSecond: s.Rate()})
-			at = len(out) - 1
-		}
-		out[at].Samples = append(out[at].Samples, i)
+		out[i].Samples = append(out[i].Samples, u.samples...)
+		values[i] = append(values[i], u.perSecond)
 	}
 	for i := range out {
-		out[i].describe(all.samples)
+		out[i].describe(values[i])
 	}
 	return out
 }
 
-func (r *Repeats) describe(samples []Sample) {
-	values := make([]float64, len(r.Samples))
-	for i, at := range r.Samples {
-		values[i] = samples[at].PerSecond()
-	}
+func (r *Repeats) describe(values []float64) {
 	mean, sd := inference.Moments(values)
-	r.Mean, r.Least, r.Most = mean, slices.Min(values), slices.Max(values)
+	r.Runs, r.Mean, r.Least, r.Most = len(values), mean, slices.Min(values), slices.Max(values)
 	if len(values) > 1 {
 		cv := sd / mean
 		r.CV = &cv
 	}
 }
 
-// firstLike finds a sample that agrees with another in everything that was printed; -1 if there is none. Of two runs of a second or
-// more, that is one run counted twice.
-func firstLike(samples []Sample, s Sample) int {
-	return slices.IndexFunc(samples, func(o Sample) bool {
-		same := o.Counted() && o.Tool == s.Tool && o.URL == s.URL && o.Threads == s.Threads && o.Connections == s.Connections &&
-			o.Requests == s.Requests && o.Throughput == s.Throughput
-		if !same || len(o.Latency) == 0 || len(s.Latency) == 0 {
-			return false
+// twins finds for each sample the first one that prints the same; -1 if none. With a second or more, that is one run counted twice.
+func twins(samples []Sample) []int {
+	type face struct {
+		tool, url, stream              string
+		threads, connections, requests int64
+		throughput, mean, most         printed.Quantity
+	}
+	out := make([]int, len(samples))
+	first := map[face]int{}
+	for i := range samples {
+		s := &samples[i]
+		out[i] = -1
+		if !s.Counted() || len(s.Latency) == 0 {
+			continue
 		}
-		return printed.OrZero(o.Mean()) == printed.OrZero(s.Mean()) && printed.OrZero(o.Latency[0].Max) == printed.OrZero(s.Latency[0].Max)
-	})
+		f := face{s.Tool, s.URL, s.Stream, s.Threads, s.Connections, s.Requests, s.Throughput, printed.OrZero(s.Mean()), printed.OrZero(s.Most())}
+		if at, known := first[f]; known {
+			out[i] = at
+		} else {
+			first[f] = i
+		}
+	}
+	return out
 }
 
 func checkDuplicates(all set) []Finding {
 	var out []Finding
-	for i, s := range all.samples {
-		if j := firstLike(all.samples[:i], s); j >= 0 {
+	for i, j := range all.twin {
+		if j >= 0 {
 			out = append(out, Finding{
 				Code: Duplicate, Weight: validity.Suspect, Scope: ScopeComparison, Samples: []int{j, i},
 				Sentence: "Both are identical to the last digit: they are one run.", Fix: "It is counted once. Give each run a separate file.",
@@ -94,29 +107,32 @@ func checkDuplicates(all set) []Finding {
 	return out
 }
 
-// checkRepeats returns what can be concluded from as many repeats as there are.
 func checkRepeats(all set) []Finding {
 	var out []Finding
 	var single, few []int
 	groups := all.repeats()
 	for _, r := range groups {
-		switch n := len(r.Samples); {
+		streams := all.streams(r)
+		switch n := r.Runs; {
 		case n == 1:
 			single = append(single, r.Samples...)
+		case streams > 1:
+			out = append(out, all.partsOrRepeats(r, streams))
 		case n < enoughRepeats:
 			few = append(few, r.Samples...)
 		}
 		if r.CV == nil || *r.CV <= spreadSuspect {
+			out = append(out, all.unevenLatency(r)...)
 			continue
 		}
 		out = append(out, Finding{
 			Code: Spread, Weight: validity.Suspect, Scope: ScopeComparison, Samples: r.Samples, Value: *r.CV, Limit: spreadSuspect,
 			Sentence: fmt.Sprintf("The %d repeats on %s vary by %s (coefficient of variation), from %s to %s requests per second.",
-				len(r.Samples), plural(r.Connections, "connection"), percent(*r.CV), number(r.Least), number(r.Most)),
-			Fix: "Find out what else ran, pin server and generator, and compare runs made shortly after each other.",
+				r.Runs, plural(r.Connections, "connection"), percent(*r.CV), number(r.Least), number(r.Most)),
+			Fix: "Look for other programs, pin server and generator, and compare runs made shortly after each other.",
 		})
 	}
-	// One run alone claims nothing about another, and levels of one source are no rivals.
+	// A single run makes no claim about another; levels of one source do not compete.
 	if len(groups) > 1 && len(single) > 0 {
 		weight := Note
 		if pairs := rivals(groups); len(pairs) > 0 && fewest(pairs) == 1 {
@@ -138,42 +154,63 @@ func checkRepeats(all set) []Finding {
 	return out
 }
 
-// checkErrorsWin finds a run of nothing but errors that is faster than one with answers.
+// checkErrorsWin finds a run with errors only that is faster than one with answers.
 func checkErrorsWin(all set) []Finding {
+	type load struct {
+		tool        string
+		connections int64
+	}
+	slowest := map[load]int{}
+	for i := range all.samples {
+		o := &all.samples[i]
+		k := load{o.Tool, o.Connections}
+		if at, known := slowest[k]; all.usable[i] && (!known || o.PerSecond() < all.samples[at].PerSecond()) {
+			slowest[k] = i
+		}
+	}
 	var out []Finding
-	for i, s := range all.samples {
-		if !s.Counted() || !allErrors(s) {
+	for i := range all.samples {
+		s := &all.samples[i]
+		at, known := slowest[load{s.Tool, s.Connections}]
+		if !known || !s.Counted() || !allErrors(*s) || all.samples[at].PerSecond() >= s.PerSecond() {
 			continue
 		}
-		for j, o := range all.samples {
-			if !all.usable[j] || o.Tool != s.Tool || o.Connections != s.Connections || o.PerSecond() >= s.PerSecond() {
-				continue
-			}
-			out = append(out, Finding{
-				Code: ErrorsWin, Weight: validity.Void, Scope: ScopeSample, Samples: []int{i}, Value: s.PerSecond() / o.PerSecond(), Limit: 1,
-				Sentence: fmt.Sprintf("All responses are errors, and it is %s times as fast as %s, which succeeded. An error page is often faster than the real page.",
-					number(s.PerSecond()/o.PerSecond()), o.Place()),
-				Fix: "Discard it. Count errors before you rank runs.",
-			})
-			break
-		}
+		o := &all.samples[at]
+		out = append(out, Finding{
+			Code: ErrorsWin, Weight: validity.Void, Scope: ScopeSample, Samples: []int{i}, Value: s.PerSecond() / o.PerSecond(), Limit: 1,
+			Sentence: fmt.Sprintf("All responses are errors, and it is %s times as fast as %s, which succeeded. An error page is often faster than the real page.",
+				number(s.PerSecond()/o.PerSecond()), o.Place()),
+			Fix: "Discard it. Count errors before you rank runs.",
+		})
 	}
 	return out
 }
 
 func allErrors(s Sample) bool {
-	return s.Errors.Status >= s.Requests || (s.Tool == K6 && s.Errors.Unsorted >= s.Requests)
+	return s.Errors.Status+s.Errors.Unsorted >= s.Requests
 }
 
-// checkWork looks for two samples of one path whose answers differ in size: what is compared must do the same work.
+// checkWork finds samples of one path with answers of different size: only equal work can be compared.
 func checkWork(all set) []Finding {
+	// work identifies samples that should do the same work.
+	type work struct {
+		tool, path string
+		kept       bool
+	}
 	var out []Finding
-	for i, s := range all.samples {
-		first := all.firstOfWork(i)
-		if first < 0 {
+	firsts := map[work]int{}
+	for i := range all.samples {
+		s := &all.samples[i]
+		if !all.usable[i] || s.Bytes == nil {
 			continue
 		}
-		a, b := perResponse(all.samples[first]), perResponse(s)
+		w := work{s.Tool, pathOf(s.URL), s.Reused != nil}
+		first, known := firsts[w]
+		if !known {
+			firsts[w] = i
+			continue
+		}
+		a, b := perResponse(&all.samples[first]), perResponse(s)
 		if max(a.Low(), b.Low()) <= min(a.High(), b.High())*(1+unequalBytes) {
 			continue
 		}
@@ -186,25 +223,6 @@ func checkWork(all set) []Finding {
 	return out
 }
 
-// firstOfWork finds the first sample that claims to do the work of another and tells its bytes; -1 if there is none before it.
-func (all set) firstOfWork(i int) int {
-	s := all.samples[i]
-	if !all.usable[i] || s.Bytes == nil {
-		return -1
-	}
-	for j, o := range all.samples[:i] {
-		if all.usable[j] && o.Bytes != nil && sameWork(s, o) {
-			return j
-		}
-	}
-	return -1
-}
-
-// sameWork says that two samples claim to ask for the same thing in the same way.
-func sameWork(a, b Sample) bool {
-	return a.Tool == b.Tool && pathOf(a.URL) == pathOf(b.URL) && (a.Reused == nil) == (b.Reused == nil)
-}
-
 func pathOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	_, p, _ := strings.Cut(rest, "/")
@@ -212,7 +230,7 @@ func pathOf(url string) string {
 }
 
 // perResponse is the size of one answer, headers included.
-func perResponse(s Sample) printed.Quantity {
+func perResponse(s *Sample) printed.Quantity {
 	n := float64(s.Requests)
 	return printed.Quantity{Value: s.Bytes.Value / n, Rounding: s.Bytes.Rounding / n}
 }

@@ -74,7 +74,7 @@ func TestSamplesAreJudgedTogether(t *testing.T) {
 
 func TestRepeatsAreDescribedFromRawSamples(t *testing.T) {
 	samples := append(repeated(3, 100), with(func(s *lint.Sample) { s.Errors.Status = 1 }))
-	r := lint.Analyse(samples)
+	r := lint.Analyse(samples, nil)
 	if len(r.Repeats) != 1 || len(r.Repeats[0].Samples) != 3 {
 		t.Fatalf("repeats %+v, want one group of three: the void sample is left out", r.Repeats)
 	}
@@ -91,14 +91,14 @@ func TestServersAtOneAddressAreToldApartByTheirFiles(t *testing.T) {
 		s.File = file
 		samples = append(samples, s)
 	}
-	r := lint.Analyse(samples)
+	r := lint.Analyse(samples, nil)
 	if len(r.Repeats) != 2 || len(r.Repeats[0].Samples) != 2 || r.Repeats[1].Source != "go-run.txt" {
 		t.Errorf("repeats %+v, want two runs of each server", r.Repeats)
 	}
 }
 
 func TestSaturationKeepsTheLatencyOfItsFirstLevel(t *testing.T) {
-	r := lint.Analyse([]lint.Sample{at(1, 400.25, 2.4), at(10, 1000.25, 9.5), at(20, 1010.25, 19), at(40, 990.25, 39)})
+	r := lint.Analyse([]lint.Sample{at(1, 400.25, 2.4), at(10, 1000.25, 9.5), at(20, 1010.25, 19), at(40, 990.25, 39)}, nil)
 	found := lines(r.Findings)[lint.Saturated]
 	if len(found) != 2 || found[0] != 2 || found[1] != 3 {
 		t.Errorf("saturated samples %v, want 2 and 3", found)

@@ -16,7 +16,7 @@ const (
 	confirmUnanswered = "To confirm, repeat the load and run ss -tni. A connection with a growing lastrcv waits for a missing response."
 )
 
-// checkStall looks for times in which no answer came, and for those that a few requests kept to themselves.
+// checkStall looks for times without answers, and for a few requests that took most of the time.
 func checkStall(s Sample) []Finding {
 	switch s.Tool {
 	case Wrk:
@@ -27,9 +27,9 @@ func checkStall(s Sample) []Finding {
 	return nil
 }
 
-// wrkStall holds the mean of wrk's Req/Sec against its throughput. Each thread takes a sample of its rate every 100 ms, but none while
-// no answer came, and the next one then stands for the whole gap. So threads x mean is the throughput, however it varies, unless there
-// are gaps; of these at least the share 1 - 1/ratio of the time is made, if the rate between them is steady.
+// wrkStall compares the mean of wrk's Req/Sec with its throughput. Each thread samples its rate every 100 ms, but not while no answer comes; the next
+// sample then covers the whole gap. Without gaps, threads x mean is the throughput. Gaps take at least 1 - 1/ratio of the time if the rate between
+// them is steady.
 func wrkStall(s Sample) []Finding {
 	r := s.ThreadRate
 	if !s.Counted() || r == nil || r.Value < sampledRate || s.Throughput.Value <= 0 {
@@ -44,7 +44,7 @@ func wrkStall(s Sample) []Finding {
 		"Most likely, the server or its machine stalled or left requests unanswered.", number(together.Value), number(s.Throughput.Value), atLeast(1-1/ratio)), confirmGap).with(ratio, stalledRatio)
 }
 
-// abStall looks at the slowest hundredth of ab's requests: at their share of the time, and at the largest latency beside p99.
+// abStall checks the slowest hundredth of ab's requests: their share of the time, and the largest latency relative to p99.
 func abStall(s Sample) []Finding {
 	most, p99 := s.Most(), s.P99()
 	if !s.Counted() || most == nil || p99 == nil || most.Low() <= stallMicros {

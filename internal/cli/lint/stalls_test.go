@@ -58,7 +58,7 @@ func TestEachPlantedFaultIsNamed(t *testing.T) {
 	for _, name := range files {
 		t.Run(name, func(t *testing.T) {
 			want := planted[name]
-			r := lint.Analyse(parseText(t, name, readText(t, filepath.Join("planted", name))))
+			r := lint.Analyse(parseText(t, name, readText(t, filepath.Join("planted", name))), nil)
 			if got := weightOf(r.Findings, want.code); got != want.weight || want.weight == "" {
 				t.Errorf("%s weighs %q, want %q; findings %+v", want.code, got, want.weight, r.Findings)
 			}
@@ -66,8 +66,7 @@ func TestEachPlantedFaultIsNamed(t *testing.T) {
 	}
 }
 
-// TestNoGoodServerIsAccused allows what is said of the tools: how coarse ab's latencies are, and that wrk prints some that nobody
-// measured. That leaves the throughput of each.
+// TestNoGoodServerIsAccused allows findings on the tools: ab's coarse latencies, and wrk's invented ones. Every throughput stands.
 func TestNoGoodServerIsAccused(t *testing.T) {
 	ofTools := []validity.Code{lint.CoarseLatency, lint.Inflated, lint.UnaccountedTime}
 	files := names(t, "good")
@@ -146,7 +145,7 @@ func TestAStallIsJudgedOnBothSidesOfEachLimit(t *testing.T) {
 }
 
 func TestAStallIsNotBlamedOnWrk(t *testing.T) {
-	findings := lint.Analyse(parseText(t, "a.txt", readText(t, "planted/wrk-stall.txt"))).Findings
+	findings := lint.Analyse(parseText(t, "a.txt", readText(t, "planted/wrk-stall.txt")), nil).Findings
 	if got := weightOf(findings, lint.Inflated); got != "" {
 		t.Errorf("wrk's correction is blamed beside the stall: %+v", findings)
 	}

@@ -10,25 +10,24 @@ import (
 	"loadstone.dev/loadstone/internal/base/printed"
 )
 
-// level is the mean of a sweep's samples at one number of connections.
 type level struct {
 	connections int64
 	throughput  float64
-	// micros is the mean latency; 0 if no sample has one.
-	micros  float64
-	samples []int
+	micros      float64
+	samples     []int
 }
 
-// share is N / X in microseconds: how long a request takes if all connections wait their turn.
+// share is N / X in microseconds: a request's time if all connections wait in turn.
 func (l level) share() float64 { return float64(l.connections) / l.throughput * 1e6 }
 
-// sweeps sorts the samples of closed loops by tool, address and source, and then by connections.
+// sweeps sorts closed-loop samples by tool, address, source and connections.
 func (all set) sweeps() [][]level {
 	type key struct{ tool, url, source string }
 	var keys []key
 	of := map[key][]level{}
-	for i, s := range all.samples {
-		if !all.usable[i] || s.Arrivals != nil || s.Tool == Wrk2 || s.Connections == 0 || firstLike(all.samples[:i], s) >= 0 {
+	for i := range all.samples {
+		s := &all.samples[i]
+		if !all.usable[i] || s.paced() || s.Part > 0 || s.Warmup || s.Connections == 0 || all.twin[i] >= 0 {
 			continue
 		}
 		k := key{s.Tool, s.URL, s.Source()}
@@ -54,8 +53,8 @@ func (all set) sweeps() [][]level {
 	return out
 }
 
-// saturated is the tail of a sweep in which throughput is flat and latency follows the connections; nil if there is none. Once the
-// server has no capacity left, a request's time is N / X, whatever the server is like.
+// saturated is the end of a sweep with flat throughput and latency proportional to connections; nil if none. At capacity, a request takes N / X with
+// any server.
 func saturated(levels []level) []level {
 	var most float64
 	for _, l := range levels {
@@ -77,7 +76,7 @@ func saturated(levels []level) []level {
 	return tail
 }
 
-// checkSaturation finds the level from which on latency is nothing but N / X. The first saturated level keeps its latency.
+// checkSaturation finds the level beyond which latency only means N / X. The first saturated level keeps its latency.
 func checkSaturation(all set) []Finding {
 	var out []Finding
 	for _, levels := range all.sweeps() {

@@ -7,19 +7,28 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"loadstone.dev/loadstone/internal/base/printed"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
 // missing stands for a value that was not printed.
 const missing = "-"
 
-// Text prints a report for people: samples, repeats, findings with their fixes, and what no such file tells. Whatever is quoted
-// from files is stripped of control characters, so that it cannot write to a terminal.
+// Text prints refusals, samples, repeats, findings with fixes, and the limits of such files. Control characters in quotes are escaped.
 func Text(r Report) string {
 	var b strings.Builder
+	if len(r.Samples) == 0 && len(r.Refusals) == 1 {
+		return "" // The error says the same.
+	}
+	b.WriteString(notRead(r.Refusals))
+	if len(r.Samples) == 0 {
+		return util.Printable(b.String())
+	}
+	if len(r.Refusals) > 0 {
+		b.WriteString("\n")
+	}
 	table(&b, sampleRows(r))
 	b.WriteString(legend(r.Samples))
 	if slices.ContainsFunc(r.Repeats, func(g Repeats) bool { return g.CV != nil }) {
@@ -32,14 +41,27 @@ func Text(r Report) string {
 	}
 	for i, f := range r.Findings {
 		fmt.Fprintf(&b, "%-8s%s: %s\n", f.Weight, hashes(f.Samples), f.Sentence)
-		// Findings of one kind stand together, and so share their fix.
+		// Consecutive findings of one kind share their fix.
 		if i+1 == len(r.Findings) || r.Findings[i+1].Fix != f.Fix {
 			fmt.Fprintf(&b, "        Fix: %s\n", f.Fix)
 		}
 	}
 	b.WriteString("\n" + unseen + "\n")
 	fmt.Fprintf(&b, "%s\n", conclusion(r))
-	return strings.Map(printable, b.String())
+	return util.Printable(b.String())
+}
+
+// notRead lists refusals.
+func notRead(refusals []Refusal) string {
+	if len(refusals) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Not read\n")
+	for _, r := range refusals {
+		fmt.Fprintf(&b, "%s: %s.\n", r.Place(), strings.TrimRight(r.Why, "."))
+	}
+	return b.String()
 }
 
 // legend returns why a p99 is missing from the table.
@@ -83,7 +105,7 @@ func repeatRows(r Report) [][]string {
 			address = missing
 		}
 		rows = append(rows, []string{
-			hashes(g.Samples), g.Tool, orMissing(g.Threads), orMissing(g.Connections), address, g.Source, strconv.Itoa(len(g.Samples)),
+			hashes(g.Samples), g.Tool, orMissing(g.Threads), orMissing(g.Connections), address, g.Source, strconv.Itoa(g.Runs),
 			number(g.Mean), number(g.Least), number(g.Most), cv,
 		})
 	}
@@ -95,7 +117,7 @@ func table(b *strings.Builder, rows [][]string) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = strings.Map(printable, cell)
+			row[i] = util.Printable(strings.ReplaceAll(cell, "\t", " "))
 		}
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
@@ -103,15 +125,7 @@ func table(b *strings.Builder, rows [][]string) {
 	_ = w.Flush()
 }
 
-// printable drops what would move a terminal's cursor.
-func printable(r rune) rune {
-	if r != '\n' && !unicode.IsPrint(r) {
-		return -1
-	}
-	return r
-}
-
-// hashes names samples as the table does; runs of neighbours are drawn together.
+// hashes names samples as in the table, and joins neighbors.
 func hashes(samples []int) string {
 	var out []string
 	for i := 0; i < len(samples); {
@@ -176,7 +190,7 @@ func hundredths(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 // percent prints a share. Small shares keep their digits, since 0.0985% and 0.1% differ.
 func percent(share float64) string { return number(share*100) + "%" }
 
-// plural prints a count and what is counted.
+// plural prints a count with its unit.
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

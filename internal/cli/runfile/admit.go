@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// admit holds an object against the schema and the rules of its form, as an API server does when one is created. It returns a problem for each
-// thing that is wrong, with its line. Unlike there, a fault keeps only the rules of what holds it from being checked.
+// admit checks an object against its form's schema and rules, like an API server, and returns every problem with its line. Unlike there, an invalid
+// value only skips the rules of values that contain it.
 func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]Problem, error) {
 	checks, err := of.checks()
 	if err != nil {
@@ -60,7 +60,7 @@ func admit(ctx context.Context, object map[string]any, of form, lines tree) ([]P
 	return problems, nil
 }
 
-// repeats reports of an error whether it says of a value again what another one says: that it has another type.
+// repeats reports whether an error repeats that a value has the wrong type.
 func repeats(all field.ErrorList) func(*field.Error) bool {
 	mistyped := map[string]bool{}
 	for _, e := range all {
@@ -73,7 +73,7 @@ func repeats(all field.ErrorList) func(*field.Error) bool {
 	}
 }
 
-// checkName says in a sentence that the object's name is none; it is empty if the name is one.
+// checkName says why the object's name is invalid; empty if it is valid.
 func checkName(object map[string]any) string {
 	metadata, _ := object["metadata"].(map[string]any)
 	switch name := metadata["name"].(type) {
@@ -106,7 +106,7 @@ func (c *checks) brokenRules(ctx context.Context, object map[string]any, faults 
 type rules struct {
 	// faults are paths of fields.
 	faults []string
-	// validators are those of the items of lists: compiling one takes milliseconds.
+	// validators are for items of lists: compiling one takes milliseconds.
 	validators map[*schema.Structural]*cel.Validator
 }
 
@@ -149,12 +149,10 @@ func (r rules) validator(of *schema.Structural, root bool) *cel.Validator {
 	return r.validators[of]
 }
 
-// tooMany reports whether a list has more items than its schema allows.
 func tooMany(own *schema.Structural, list []any) bool {
 	return own.ValueValidation != nil && own.ValueValidation.MaxItems != nil && int64(len(list)) > *own.ValueValidation.MaxItems
 }
 
-// within reports whether a path is that of a field, or of one below it.
 func within(at *field.Path, path string) bool {
 	if at == nil {
 		return true
@@ -163,7 +161,6 @@ func within(at *field.Path, path string) bool {
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// checks are what the definition of a kind says of its objects.
 type checks struct {
 	structural *schema.Structural
 	schema     validation.SchemaValidator
@@ -199,7 +196,6 @@ func compileDefinition(definition []byte) (*checks, error) {
 	return &checks{structural, validator, cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 }
 
-// pathOf is the path of an error; empty if it is about the whole object.
 func pathOf(e *field.Error) string {
 	if e.Field == "<nil>" {
 		return ""

@@ -22,7 +22,7 @@ type Draft struct {
 	Implementations  []Implementation
 	Connections      []int32
 	Seconds, Blocks  int32
-	// Port is that of every implementation, and Images are theirs, by the implementation's name.
+	// Port is every implementation's; Images are by implementation name.
 	Port   int32
 	Images map[string]string
 }
@@ -35,19 +35,22 @@ type Implementation struct {
 }
 
 // Text is the file of a draft.
-func (d *Draft) Text() (string, error) {
-	t, err := template.New("init").Funcs(template.FuncMap{"scalar": scalar, "list": flowList}).Parse(draftSource)
+func (d *Draft) Text() (string, error) { return filled(draftSource, d) }
+
+// filled is a run template with its values.
+func filled(source string, values any) (string, error) {
+	t, err := template.New("run").Funcs(template.FuncMap{"scalar": scalar, "list": flowList}).Parse(source)
 	if err != nil {
 		return "", fmt.Errorf("reading the run template: %w", err)
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, d); err != nil {
+	if err := t.Execute(&b, values); err != nil {
 		return "", fmt.Errorf("filling in the run template: %w", err)
 	}
 	return b.String(), nil
 }
 
-// Add reads the implementations of the arguments, as NAME=COMMAND, and of the images; examples if there are none.
+// Add reads implementations from arguments (NAME=COMMAND) and images; examples if there are none.
 func (d *Draft) Add(args []string) error {
 	if len(args) == 0 && len(d.Images) == 0 {
 		args = []string{"old=./server-old --port=" + strconv.Itoa(int(d.Port)), "new=./server-new --port=" + strconv.Itoa(int(d.Port))}
@@ -95,7 +98,7 @@ func flowList(texts []string) string {
 // imageAnswer begins an answer that names an image and no command.
 const imageAnswer = "image "
 
-// Ask asks for two implementations and for their port, a line each. Whoever answers nothing to one of the first two questions gets neither.
+// Ask asks for two implementations and their port, one line each. Without an answer to one of the first two questions there are none.
 func (d *Draft) Ask(in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	ask := func(question string, args ...any) (string, error) {

@@ -7,10 +7,13 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 // FuzzValidate looks for files that validation cannot handle, and for messages that users cannot read.
 func FuzzValidate(f *testing.F) {
+	corpus := mutated.Of[string](f)
 	samples, err := filepath.Glob(filepath.Join("..", "..", "..", "config", "*", "*.yaml"))
 	if err != nil || len(samples) == 0 {
 		f.Fatalf("there are no samples: %v", err)
@@ -20,18 +23,18 @@ func FuzzValidate(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(string(text))
+		corpus.Add(string(text))
 	}
 	head := "apiVersion: loadstone.dev/v1alpha1\nkind: BenchmarkRun\nmetadata: {name: x}\n"
 	for _, rest := range []string{
 		`"": 1`, `"[": 1`, `"[]": 1`, `".": 1`, `"a.": 1`, `spec: {"": 1}`, `spec: {loads: [{"": 2}]}`, `spec: {order: {}}`, `spec: {order: null}`, `spec: {blocks: {a: 1}}`,
 		`spec: {implementations: [[], {}, null, 1]}`, `"\e]0;title\a": 1`, `spec: {baseline: "\e[31m"}`, `spec: &a [*a]`, "spec: {loads: [{tool: [wrk]}]}",
 	} {
-		f.Add(head + rest)
+		corpus.Add(head + rest)
 	}
-	f.Add("kind: {name: aa}\napiVersion: [1]\nmetadata: {name: {a: 1}}")
-	f.Add("kind: BenchmarkSuite\napiVersion: loadstone.dev/v1alpha1\nmetadata: {name: x}\nspec: {runs: [{name: \"\", template: {\"\": 1}}]}")
-	f.Fuzz(func(t *testing.T, text string) {
+	corpus.Add("kind: {name: aa}\napiVersion: [1]\nmetadata: {name: {a: 1}}")
+	corpus.Add("kind: BenchmarkSuite\napiVersion: loadstone.dev/v1alpha1\nmetadata: {name: x}\nspec: {runs: [{name: \"\", template: {\"\": 1}}]}")
+	corpus.Fuzz(func(t testing.TB, text string) {
 		result, err := Validate(t.Context(), "run.yaml", []byte(text), time.Unix(0, 0))
 		if err != nil {
 			t.Fatalf("an error that is not about the file: %v", err)

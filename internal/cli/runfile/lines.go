@@ -11,7 +11,7 @@ import (
 // tree knows the line of every field of a file.
 type tree struct{ root *yaml.Node }
 
-// newTree reads where the fields of a text are. Of a text that is no YAML it knows nothing.
+// newTree reads the lines of a text's fields. Invalid YAML has none.
 func newTree(text []byte) tree {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil || len(document.Content) == 0 {
@@ -20,8 +20,8 @@ func newTree(text []byte) tree {
 	return tree{document.Content[0]}
 }
 
-// line is that of a field by its path, such as spec.loads[0].levels[2].connections. Of a field that is missing it is the line of the nearest
-// one that would hold it. Whole is true if the field is there.
+// line returns a field's line by its path, such as spec.loads[0].levels[2].connections. For a missing field it is the line of the nearest parent, and
+// whole is false.
 func (t tree) line(path string) (line int, whole bool) {
 	node := t.root
 	if node == nil {
@@ -38,7 +38,7 @@ func (t tree) line(path string) (line int, whole bool) {
 	return line, true
 }
 
-// below are the lines of the fields below one; of those below the nearest that is there, if it is missing.
+// below returns the lines of fields below one, or below its nearest parent if it is missing.
 func (t tree) below(path string) tree {
 	node := t.root
 	for _, step := range steps(path) {
@@ -54,7 +54,7 @@ func (t tree) below(path string) tree {
 	return tree{node}
 }
 
-// steps are the names and indices of a path. What is in brackets is one step, dots and all.
+// steps splits a path into names and indices. A part in brackets is one step, with its dots.
 func steps(path string) []string {
 	var out []string
 	for path != "" {
@@ -78,7 +78,7 @@ func steps(path string) []string {
 	return out
 }
 
-// child is the value of a name or an index below a node, and the node that says where it begins. Lists know their elements by name, too.
+// child returns the value of a name or index below a node, and the node where it begins. Lists also know elements by name.
 func child(node *yaml.Node, step string) (key, value *yaml.Node) {
 	for node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -107,8 +107,7 @@ func child(node *yaml.Node, step string) (key, value *yaml.Node) {
 // fieldPath finds paths in sentences.
 var fieldPath = regexp.MustCompile(`[a-z][A-Za-z]*(\[[^\]\s]*\])?(\.[a-z][A-Za-z]*(\[[^\]\s]*\])?)*`)
 
-// lineOf is the line of the first field that a sentence names, by its whole path or by its path below another; that of the other if it names
-// none.
+// lineOf returns the line of the first field that a sentence names, by whole or relative path; else that of the other field.
 func (t tree) lineOf(below, sentence string) int {
 	for _, named := range fieldPath.FindAllString(sentence, -1) {
 		if line, whole := t.line(join(below, named)); whole {

@@ -15,13 +15,12 @@ import (
 
 // Problem is one thing that is wrong with a file.
 type Problem struct {
-	// Line is where it is, from 1; 0 if it is on no line in particular.
-	Line int `json:"line,omitempty"`
-	// Message is a sentence that names what is wrong and the way out.
+	// Line counts from 1; 0 if no line applies.
+	Line    int    `json:"line,omitempty"`
 	Message string `json:"message"`
 }
 
-// String names the line, and what is wrong there.
+// String is the line and its message.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return p.Message
@@ -29,14 +28,14 @@ func (p Problem) String() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Message)
 }
 
-// Invalid is the error of a file that holds no valid BenchmarkRun: everything that is wrong with it, in the order of its lines.
+// Invalid has every problem of a file, in the order of lines.
 type Invalid struct {
-	// Path is the file; empty if the text came from elsewhere.
+	// Path is the file; empty for other texts.
 	Path     string
 	Problems []Problem
 }
 
-// Error says in one line what is wrong.
+// Error has all problems in one line.
 func (e *Invalid) Error() string {
 	var all []string
 	for _, p := range e.Problems {
@@ -49,7 +48,7 @@ func (e *Invalid) Error() string {
 	return text
 }
 
-// Lines say what is wrong, a line each, as compilers do: FILE:LINE: MESSAGE.
+// Lines has one line per problem, in the form of compilers: FILE:LINE: MESSAGE.
 func (e *Invalid) Lines() string {
 	var b strings.Builder
 	for _, p := range e.Problems {
@@ -59,16 +58,15 @@ func (e *Invalid) Lines() string {
 		}
 		fmt.Fprintf(&b, "%s: %s\n", place, p.Message)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return util.Printable(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// mostProblems bounds how many problems of a file are listed: users correct these before they read more.
+// mostProblems bounds the listed problems: users correct these first.
 const mostProblems = 20
 
-// first returns the first items of a list, one more than are listed.
 func first[T any](all []T) []T { return all[:min(len(all), mostProblems+1)] }
 
-// invalid returns the error of some problems, each once and in the order of their lines; nil if there is none.
+// invalid returns the error of distinct problems in the order of lines; nil if none.
 func invalid(problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
@@ -84,13 +82,13 @@ func invalid(problems []Problem) error {
 	return &Invalid{Problems: problems}
 }
 
-// What was not checked of a file, since what was checked before is wrong.
+// Parts of a file that an earlier problem leaves unchecked.
 const (
 	notAll    = "some rules were not checked: correct these problems first"
 	notFields = "the fields were not checked: correct this first"
 )
 
-// partly ends an error of some problems with the sentence that says what was not checked because of them. Without an error there is none.
+// partly adds a sentence to an error: the problems prevented these checks. It returns nil without an error.
 func partly(err error, unchecked string) error {
 	if e := (*Invalid)(nil); errors.As(err, &e) {
 		e.Problems = append(e.Problems, Problem{Message: unchecked})
@@ -98,15 +96,14 @@ func partly(err error, unchecked string) error {
 	return err
 }
 
-// whole is the error of a single problem of a whole file.
 func whole(format string, args ...any) error {
 	return &Invalid{Problems: []Problem{{Message: fmt.Sprintf(format, args...)}}}
 }
 
-// farthest is how many letters a name may differ from the one that is meant.
+// farthest is the most letters that a misspelled name may differ by.
 const farthest = 2
 
-// unknownField says of a path that there is no such field, and what may be meant.
+// unknownField reports an unknown field, with a suggestion.
 func unknownField(structural *schema.Structural, path string) string {
 	if holder, unnamed := strings.CutSuffix("."+path, "."); unnamed {
 		return about(strings.TrimPrefix(holder, "."), "a field has no name: give it one, or remove it")
@@ -114,7 +111,7 @@ func unknownField(structural *schema.Structural, path string) string {
 	return fmt.Sprintf("%s: unknown field: %s", path, instead(structural, path))
 }
 
-// instead is the way out for a field that does not exist.
+// instead is advice for an unknown field.
 func instead(structural *schema.Structural, path string) string {
 	all := steps(path)
 	if len(all) == 0 { // Brackets alone.
@@ -137,7 +134,7 @@ func instead(structural *schema.Structural, path string) string {
 	return fmt.Sprintf("did you mean %s?", best)
 }
 
-// Nearest returns the known name that differs least from a name; empty if all differ by more than two letters.
+// Nearest returns the nearest known name; empty if all differ by more than two letters.
 func Nearest(name string, known []string) string {
 	best, nearest := "", farthest+1
 	for _, k := range known {
@@ -148,7 +145,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// distance is the number of letters by which two words differ: changed, inserted or left out.
+// distance counts the letters to change, insert or leave out.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

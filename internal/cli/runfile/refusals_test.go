@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// changed is the good file with one part in the place of another.
+// changed is the good file with one replacement.
 func changed(t *testing.T, old, instead string) []byte {
 	t.Helper()
 	if !strings.Contains(good, old) {
@@ -71,8 +71,16 @@ func TestAllProblemsAreReportedTogether(t *testing.T) {
 		"a rate that wrk cannot hold": {
 			"levels: [{connections: 10}]", "levels: [{connections: 10, requestsPerSecond: 5}]", []string{"levels[].requestsPerSecond is for k6 and vegeta only"},
 		},
+		"a prefix in place of an earlier run": {
+			"baseline: plain", "baseline: plain\n  objectives: [{metric: Regression, of: Throughput, min: \"1\", against: {runs: [bench/quick-0c9f3f11], anchor: plain}}]",
+			[]string{`spec.objectives[0].against.runs[0]: "bench/quick-0c9f3f11" is no earlier run: write {name: NAME, uid: UID, manifestSHA256: DIGEST}`},
+		},
+		"an earlier run without a digest": {
+			"baseline: plain", "baseline: plain\n  objectives: [{metric: Regression, of: Throughput, min: \"1\", against: {runs: [{name: quick, uid: 0c9f3f11-2222}], anchor: plain}}]",
+			[]string{"spec.objectives[0].against.runs[0].manifestSHA256"},
+		},
 		"a rule beside a field of another type": {
-			"baseline: plain", "blocks: many\n  objectives: [{metric: Regression, of: Throughput, min: \"1\", against: {lastGood: 5, runs: [a], anchor: plain}}]",
+			"baseline: plain", "blocks: many\n  objectives: [{metric: Regression, of: Throughput, min: \"1\", against: {lastGood: 5, runs: [{name: a, uid: 0c9f3f11, manifestSHA256: " + strings.Repeat("a", 64) + "}], anchor: plain}}]",
 			[]string{"spec.blocks", "spec.objectives[0].against: against needs either runs or lastGood"},
 		},
 		"a rule beside a value out of bounds": {"port: 8081}\n  baseline: plain", "port: 0}\n  baseline: other", []string{"spec.implementations[1].port", "; line 10: spec: baseline must be the name of"}},
@@ -141,6 +149,7 @@ func TestFileWithoutRunIsRefused(t *testing.T) {
 		"two runs of Windows":     {strings.ReplaceAll(good+"---\n"+good, "\n", "\r\n"), "a second document starts here"},
 		"another run after none":  {"---\n---\n" + good + "--- \n" + good, "a second document starts here"},
 		"a tab in a deeper line":  {"kind: BenchmarkRun\nspec:\n  \tblocks: 2\n", "line 3: indented with a tab"},
+		"an object as a key":      {"kind: BenchmarkRun\nmetadata: { {a: 1}}\n", "invalid YAML: the key of a field is a list or an object"},
 		"an unknown YAML alias":   {"kind: *run\n", "invalid YAML: unknown anchor"},
 		"a page of another world": {"<!DOCTYPE html>\n<html></html>\n", ""},
 	} {

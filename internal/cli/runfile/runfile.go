@@ -23,10 +23,9 @@ import (
 
 // form is a kind of object that a file may hold.
 type form struct {
-	kind string
-	// word is what people call it, and limit is the sentence for objects of another kind.
+	kind        string
 	word, limit string
-	// checks are those of the API's definition. To compile them takes most of the time that a file does: it is done once.
+	// checks are the API definition's. Compiling them takes most of the time, so it is done once.
 	checks func() (*checks, error)
 }
 
@@ -36,18 +35,17 @@ func runForm() form {
 	return form{kind: "BenchmarkRun", word: "run", limit: "loadstone run needs a BenchmarkRun; loadstone validate also checks a BenchmarkSuite", checks: runChecks}
 }
 
-// maxFile bounds the size of a file: the API server takes no larger object.
+// maxFile is the API server's limit.
 const maxFile = 3 << 20
 
 // File is a file that holds a BenchmarkRun.
 type File struct {
-	Run *v1alpha1.BenchmarkRun
-	// path is where the file lies, and lines where its fields are.
+	Run   *v1alpha1.BenchmarkRun
 	path  string
 	lines tree
 }
 
-// Open reads a file. Its error names the file and, if it is an *Invalid, everything that is wrong with it.
+// Open reads a file. Its error names the file and, if it is an *Invalid, every problem.
 func Open(ctx context.Context, path string) (*File, error) {
 	text, err := Read(path)
 	if err != nil {
@@ -56,7 +54,7 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return Named(ctx, path, text)
 }
 
-// Read returns the text of a file that may hold an object. That it cannot be read is a problem of the file.
+// Read returns a file's text. An unreadable file is a problem of the file.
 func Read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +73,7 @@ func Read(path string) ([]byte, error) {
 	return text, err
 }
 
-// Named is Open for a text that was read already, under the name by which errors know it.
+// Named is Open for a text; errors use its name.
 func Named(ctx context.Context, name string, text []byte) (*File, error) {
 	f, err := Parse(ctx, text)
 	if err != nil {
@@ -85,7 +83,7 @@ func Named(ctx context.Context, name string, text []byte) (*File, error) {
 	return f, nil
 }
 
-// called gives an error of a text the name by which people know the text.
+// called adds the name of a text to its error.
 func called(name string, err error) error {
 	if e := (*Invalid)(nil); errors.As(err, &e) {
 		e.Path = name
@@ -104,7 +102,6 @@ func Parse(ctx context.Context, text []byte) (*File, error) {
 	return &File{Run: &run, lines: lines}, nil
 }
 
-// parse reads an object of a form, and where its fields are.
 func parse(ctx context.Context, text []byte, of form, into metav1.Object) (tree, error) {
 	if err := checkDocuments(text, of); err != nil {
 		return tree{}, err
@@ -130,7 +127,7 @@ func parse(ctx context.Context, text []byte, of form, into metav1.Object) (tree,
 	return lines, nil
 }
 
-// Explain gives the violations of a plan the file and the lines of the fields that they name. Other errors stay what they are.
+// Explain adds the file and lines of fields to a plan's violations. Other errors stay unchanged.
 func (f *File) Explain(err error) error {
 	v := (*kind.Violation)(nil)
 	if !errors.As(err, &v) {
@@ -143,7 +140,7 @@ func (f *File) Explain(err error) error {
 	return called(f.path, invalid(problems))
 }
 
-// checkDocuments refuses tabs and a second document, and a file without any.
+// checkDocuments refuses tabs, a second document, and a file without any.
 func checkDocuments(text []byte, of form) error {
 	var problems []Problem
 	documents, begun := 0, false
@@ -173,7 +170,7 @@ func checkDocuments(text []byte, of form) error {
 // yamlLine is how YAML's errors name a line.
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
 
-// decode reads YAML with its whole numbers as such, which the rules of the API ask for.
+// decode reads YAML with integers as such, as the API's rules require.
 func decode(text []byte) (map[string]any, error) {
 	body, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -186,7 +183,7 @@ func decode(text []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// notYAML are the problems of a text that is no YAML, or that gives a field twice.
+// notYAML returns the problems of invalid YAML or duplicate fields.
 func notYAML(err error) []Problem {
 	const twice = "yaml: unmarshal errors:"
 	var problems []Problem
@@ -204,7 +201,11 @@ func notYAML(err error) []Problem {
 		if strings.HasPrefix(why, twice) {
 			problems = append(problems, Problem{line, strings.TrimSuffix(text, " in map") + ": set each field once"})
 		} else {
-			problems = append(problems, Problem{line, "invalid YAML: " + strings.TrimPrefix(text, "yaml: ")})
+			text = strings.TrimPrefix(text, "yaml: ")
+			if strings.HasPrefix(text, "invalid map key") {
+				text = "the key of a field is a list or an object: write a text" // The library prints it in the syntax of Go.
+			}
+			problems = append(problems, Problem{line, "invalid YAML: " + text})
 		}
 	}
 	return problems

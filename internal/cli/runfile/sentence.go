@@ -12,26 +12,30 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// How the schema refuses a value: another type, one out of bounds, what is too short or has too few items, and another form.
+// Messages of the schema: wrong type, out of bounds, too short, too few items, and wrong format.
 var (
 	otherType   = regexp.MustCompile(`^must be of type (\w+): "(\w+)"$`)
 	outOfBounds = regexp.MustCompile(`^should be (less|greater) than or equal to (\S+)$`)
 	tooShort    = regexp.MustCompile(`^should be at least (\d+) chars long$`)
 	tooFew      = regexp.MustCompile(`^should have at least (\d+) items$`)
 	tooMuch     = regexp.MustCompile(`^(?:may not be more than|must have at most) (\d+) (?:bytes|items)$`)
-	otherForm   = regexp.MustCompile(`^should match '(.*)'$`)
+	// pastRun matches an item of against.runs, formerly an object store prefix.
+	pastRun   = regexp.MustCompile(`\.against\.runs\[\d+\]$`)
+	otherForm = regexp.MustCompile(`^should match '(.*)'$`)
 )
 
-// sentence says what is wrong with a field of an object, and how to fix it.
+// sentence describes the problem with a field of an object, and its fix.
 func sentence(object map[string]any, path string, e *field.Error) string {
 	detail := strings.TrimPrefix(e.Detail, path+" in body ")
-	if found := otherType.FindStringSubmatch(detail); found != nil {
+	if found := otherType.FindStringSubmatch(detail); found != nil && pastRun.MatchString(path) {
+		return about(path, fmt.Sprintf("%q is no earlier run: write {name: NAME, uid: UID, manifestSHA256: DIGEST} with metadata.name, metadata.uid and status.report.manifestSHA256 of the BenchmarkRun, "+
+			"and prefix: PREFIX if it has spec.artifacts.prefix", fmt.Sprint(valueAt(object, path))))
+	} else if found != nil {
 		return about(path, mistyped(found[1], found[2], valueAt(object, path)))
 	}
 	return about(path, fault(e, detail)+shorter(path, e))
 }
 
-// valueAt returns the value of a field; nil if there is none.
 func valueAt(object map[string]any, path string) any {
 	var value any = object
 	for _, step := range steps(path) {
@@ -51,7 +55,7 @@ func valueAt(object map[string]any, path string) any {
 	return value
 }
 
-// about puts the path of a field before what is said about it. The whole object has none.
+// about puts the path of a field before a sentence. The whole object has no path.
 func about(path, text string) string {
 	if path == "" {
 		return text
@@ -59,7 +63,7 @@ func about(path, text string) string {
 	return path + ": " + text
 }
 
-// shorter is a way out beside fewer characters for a text that is too long; empty if there is none.
+// shorter suggests an alternative for a text that is too long; empty if none.
 func shorter(path string, e *field.Error) string {
 	switch {
 	case e.Type != field.ErrorTypeTooLong || !strings.HasSuffix(path, ".body"):
@@ -149,7 +153,6 @@ func shown(value any) string {
 	}
 }
 
-// typeNames maps the types of Go and of the schema to words.
 var typeNames = map[string]string{
 	"int32": "integer", "int64": "integer", "float64": "number", "array": "list", "object": "object", "string": "string", "boolean": "boolean",
 }

@@ -21,12 +21,11 @@ func suiteForm() form {
 // Suite is a file that holds a BenchmarkSuite.
 type Suite struct {
 	Suite *v1alpha1.BenchmarkSuite
-	// path is where the file lies, and lines where its fields are.
 	path  string
 	lines tree
 }
 
-// IsSuite reports whether a text says of itself that it is a BenchmarkSuite.
+// IsSuite reports whether a text claims to be a BenchmarkSuite.
 func IsSuite(text []byte) bool {
 	root := newTree(text).root
 	if root == nil {
@@ -36,7 +35,7 @@ func IsSuite(text []byte) bool {
 	return kind != nil && kind.Value == suiteForm().kind
 }
 
-// NamedSuite reads a BenchmarkSuite from a text, under the name by which errors know it. What its templates hold is not looked at: see Admit.
+// NamedSuite reads a BenchmarkSuite; errors use its name. Admit checks its templates.
 func NamedSuite(ctx context.Context, name string, text []byte) (*Suite, error) {
 	var suite v1alpha1.BenchmarkSuite
 	lines, err := parse(ctx, text, suiteForm(), &suite)
@@ -46,7 +45,7 @@ func NamedSuite(ctx context.Context, name string, text []byte) (*Suite, error) {
 	return &Suite{Suite: &suite, path: name, lines: lines}, nil
 }
 
-// Admit holds the specs of all runs, with their parameters filled in, against the schema and the rules of BenchmarkRuns.
+// Admit checks all runs' specs, with parameters filled in, against schema and rules.
 func (s *Suite) Admit(ctx context.Context, specs []encoding.RawMessage) error {
 	var problems []Problem
 	for i, text := range specs {
@@ -69,10 +68,10 @@ func (s *Suite) Admit(ctx context.Context, specs []encoding.RawMessage) error {
 	return s.Unfinished(problems)
 }
 
-// Unfinished is Wrong where not everything could be checked because of the problems, which the error says.
+// Unfinished is Wrong if problems prevented some checks.
 func (s *Suite) Unfinished(problems []Problem) error { return partly(s.Wrong(problems), notAll) }
 
-// Wrong is the error of some problems of the file; nil if there is none.
+// Wrong is the error of a file's problems; nil if none.
 func (s *Suite) Wrong(problems []Problem) error {
 	if len(problems) == 0 {
 		return nil
@@ -80,7 +79,7 @@ func (s *Suite) Wrong(problems []Problem) error {
 	return called(s.path, invalid(problems))
 }
 
-// Explain gives a sentence about a run, by its index, the line of the field that it names. One about the suite itself has the index -1.
+// Explain adds the line of the named field to a sentence about a run, by index; -1 is the suite itself.
 func (s *Suite) Explain(run int, sentence string) Problem {
 	lines := s.lines
 	if run >= 0 {
@@ -89,5 +88,4 @@ func (s *Suite) Explain(run int, sentence string) Problem {
 	return Problem{lines.lineOf("spec", sentence), sentence}
 }
 
-// templatePath is the path of a run's template in the spec of its suite.
 func templatePath(run int) string { return fmt.Sprintf("runs[%d].template", run) }

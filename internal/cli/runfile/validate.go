@@ -13,14 +13,14 @@ import (
 	"loadstone.dev/loadstone/internal/suite"
 )
 
-// Result is what was found of one file.
+// Result is the result of one file.
 type Result struct {
 	File  string `json:"file"`
 	Valid bool   `json:"valid"`
-	// Here and OnCluster are true of what this machine, or a cluster, could be asked to measure.
+	// Here and OnCluster say where the run could be measured.
 	Here      bool `json:"here"`
 	OnCluster bool `json:"onCluster"`
-	// Size and Estimate say how much is measured, and about how long that takes.
+	// Size and Estimate say how much is measured, and about how long.
 	Size     string    `json:"size,omitempty"`
 	Estimate string    `json:"estimate,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`
@@ -28,7 +28,7 @@ type Result struct {
 	Text string `json:"-"`
 }
 
-// File checks the text of a file, under the name by which people know it. The error is one that is not the text's.
+// File checks a file's text; messages use its name. The error is not about the text.
 func Validate(ctx context.Context, name string, text []byte, now time.Time) (Result, error) {
 	check := validateRun
 	if IsSuite(text) {
@@ -42,7 +42,7 @@ func Validate(ctx context.Context, name string, text []byte, now time.Time) (Res
 	return out, nil
 }
 
-// Refused is what was found of a file by an error that says what is wrong with it. Another error stays one.
+// Refused converts an error about a file to its result. It returns other errors unchanged.
 func RefusedFile(name string, err error) (Result, error) {
 	if wrong := (*Invalid)(nil); errors.As(err, &wrong) {
 		return Result{File: name, Problems: wrong.Problems, Text: wrong.Lines()}, nil
@@ -58,7 +58,7 @@ func validateRun(ctx context.Context, name string, text []byte, _ time.Time) (Re
 	return ValidateRun(file)
 }
 
-// Run plans a run for this machine and for a cluster. One of both is enough, unless the file names the images that a cluster asks for.
+// Run plans a run for this machine and for a cluster. One of both suffices, unless the file names cluster images.
 func ValidateRun(file *File) (out Result, err error) {
 	compile := func(local bool) (plan.Plan, error) {
 		return plan.Compile(file.Run.Spec, plan.Options{Name: file.Run.Name, Local: local})
@@ -77,12 +77,16 @@ func ValidateRun(file *File) (out Result, err error) {
 	case !out.Here:
 		where = "on a cluster, but not on this machine: " + errHere.Error()
 	}
-	out.Size, out.Estimate = size(p), estimate(p).Round(time.Second).String()
-	out.Text = fmt.Sprintf("%s, about %s, %s", out.Size, out.Estimate, where)
+	size, takes := p.Whole()
+	out.Size, out.Estimate = size, takes.String()
+	out.Text = fmt.Sprintf("%s, %s, %s", out.Size, p.Takes(), where)
+	if why := p.NoVerdict(); why != "" {
+		out.Text += "; " + why
+	}
 	return out, nil
 }
 
-// rounds checks the runs of a suite as the operator does, and plans them. Suites are for clusters alone.
+// rounds checks and plans a suite's runs like the operator. Suites need a cluster.
 func rounds(ctx context.Context, name string, text []byte, now time.Time) (out Result, err error) {
 	file, err := NamedSuite(ctx, name, text)
 	if err != nil {
@@ -109,28 +113,15 @@ func rounds(ctx context.Context, name string, text []byte, now time.Time) (out R
 	var sizes []string
 	var long time.Duration
 	for i, p := range plans {
-		sizes = append(sizes, fmt.Sprintf("%s (%s)", size(p), file.Suite.Spec.Runs[i].Name))
-		long += estimate(p)
+		size, takes := p.Whole()
+		sizes = append(sizes, fmt.Sprintf("%s (%s)", size, file.Suite.Spec.Runs[i].Name))
+		long += takes
 	}
 	out.OnCluster, out.Size, out.Estimate = true, strings.Join(sizes, ", "), long.Round(time.Second).String()
 	out.Text = fmt.Sprintf("%s, about %s per round, on a cluster", out.Size, out.Estimate)
 	return out, nil
 }
 
-// pullable reports whether every implementation has an image that a cluster can pull.
 func pullable(spec v1alpha1.BenchmarkRunSpec) bool {
 	return !slices.ContainsFunc(spec.Implementations, func(i v1alpha1.Implementation) bool { return i.Image == "" || plan.IsPath(i.Image) })
-}
-
-// size is how much a plan measures, what follows its blocks included.
-func size(p plan.Plan) string {
-	if len(p.Following) == 0 {
-		return p.Size()
-	}
-	return fmt.Sprintf("%s, plus %d after the blocks", p.Size(), len(p.Following))
-}
-
-// estimate is how long a plan will about take, what follows its blocks included.
-func estimate(p plan.Plan) time.Duration {
-	return p.Estimate(len(p.Trials)) + time.Duration(len(p.Following))*plan.FollowingEstimate
 }

@@ -12,14 +12,12 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// maxResults bounds how many values of a trial are shown: the report has all.
 const maxResults = 6
 
-// board is what is known of the trial that is measured.
+// board is the state of the current trial.
 type board struct {
-	// last is the last event about a trial that goes on; its trial is nil if none does.
-	last progress.Event
-	// finished are the results of the trial's cells so far.
+	// last is the last event about the current trial, if any.
+	last     progress.Event
 	finished []progress.Result
 }
 
@@ -41,7 +39,7 @@ func (b *board) take(e progress.Event) {
 	}
 }
 
-// lines are the live view: where the run is, what the cells of its trial have found, and which blocks were disturbed; none between trials.
+// lines are the live view: the run's position, results of the trial's cells, and disturbed blocks; none between trials.
 func (b *board) lines() []string {
 	if b.last.Trial == nil {
 		return nil
@@ -56,7 +54,7 @@ func (b *board) lines() []string {
 	return lines
 }
 
-// lineOf is what stays of an event; empty for one that is soon out of date.
+// lineOf is an event's permanent line; empty for a transient event.
 func lineOf(e progress.Event) string {
 	switch e.Kind {
 	case progress.EventMeasured:
@@ -82,7 +80,7 @@ func progressLine(e progress.Event) string {
 	return text + fmt.Sprintf("  %d of %d %s  ", e.Done, e.All, counted) + leftOf(e)
 }
 
-// trialOf names an event's trial by its block, or what else it was laid out for, and its servers.
+// trialOf names an event's trial by block or profile, and servers.
 func trialOf(e progress.Event) string {
 	if e.Trial == nil {
 		return ""
@@ -90,7 +88,7 @@ func trialOf(e progress.Event) string {
 	return fmt.Sprintf("%-12s  %s", blockOf(e, e.Trial), strings.Join(e.Trial.Servers, " and "))
 }
 
-// blockOf names what a trial belongs to: a block, a repeat block, or an item of the spec that follows them.
+// blockOf names a trial's block, repeat block, or later spec item.
 func blockOf(e progress.Event, t *record.PlannedTrial) string {
 	if t.Follows() {
 		return kinds.Field(*t)
@@ -114,13 +112,22 @@ func resultsLine(results []progress.Result) string {
 	return strings.Join(texts, ", ")
 }
 
+// longTime is the least number of nanoseconds printed in ms or s.
+const longTime = 1e6
+
 func resultText(r progress.Result) string {
 	if r.Failed != "" {
 		return r.Name + " failed: " + r.Failed
 	}
 	text := fmt.Sprintf("%s %s %s", r.Name, format.Digits(r.Value), r.Unit)
+	if r.Unit == "ns" && r.Value >= longTime {
+		text = r.Name + " " + format.Micros(r.Value/1000)
+	}
 	if r.P99Micros != nil {
 		text += " p99 " + format.Micros(*r.P99Micros)
+	}
+	if r.Doubt != "" {
+		text += " (" + r.Doubt + ")"
 	}
 	return text
 }

@@ -19,13 +19,13 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// JSON prints what happens in a run, for programs: an object a line.
+// JSON prints the events of a run for programs, one object per line.
 type JSON struct{ out *json.Encoder }
 
 // NewJSON makes a printer of objects.
 func NewJSON(out io.Writer) JSON { return JSON{json.NewEncoder(out)} }
 
-// jsonEvent is one line. What does not belong to an event is left out.
+// jsonEvent is one line, without inapplicable fields.
 type jsonEvent struct {
 	Event       string       `json:"event"`
 	Message     string       `json:"message,omitempty"`
@@ -49,6 +49,7 @@ type jsonResult struct {
 	Unit      string   `json:"unit,omitempty"`
 	P99Micros *float64 `json:"p99Micros,omitempty"`
 	Failed    string   `json:"failed,omitempty"`
+	Doubt     string   `json:"doubt,omitempty"`
 }
 
 // eventNames are the names of events.
@@ -66,17 +67,17 @@ func (j JSON) Tell(e progress.Event) {
 		line.Trial, line.Servers, line.Block, line.Field = e.Trial.Name, e.Trial.Servers, e.Trial.Block, kinds.Field(*e.Trial)
 	}
 	for _, r := range e.Results {
-		own := jsonResult{Name: r.Name, Unit: r.Unit, P99Micros: r.P99Micros, Failed: r.Failed}
+		own := jsonResult{Name: r.Name, Unit: r.Unit, P99Micros: r.P99Micros, Failed: r.Failed, Doubt: r.Doubt}
 		if r.Failed == "" {
 			own.Value = &r.Value
 		}
 		line.Results = append(line.Results, own)
 	}
-	_ = j.out.Encode(line) // Nobody reads any more: the run goes on.
+	_ = j.out.Encode(line) // The reader has ended; the run continues.
 }
 
-// jsonEnding is the last line.
-type jsonEnding struct {
+// End is how a run has ended: the last line of its events.
+type End struct {
 	Event       string `json:"event"`
 	Reason      string `json:"reason,omitempty"`
 	Message     string `json:"message,omitempty"`
@@ -84,16 +85,23 @@ type jsonEnding struct {
 	Conclusive  bool   `json:"conclusive"`
 	Report      string `json:"report,omitempty"`
 	Interrupted bool   `json:"interrupted,omitempty"`
+	// Noise is the result of an A/A run. Empty for other runs.
+	Noise string `json:"noise,omitempty"`
+	// FloorStored is true if later runs use the noise as their noise floor.
+	FloorStored bool `json:"floorStored,omitempty"`
+}
+
+// EndOf is the end of a run, without results of an A/A run.
+func EndOf(e progress.Ending) End {
+	end := End{Event: "end", Reason: e.Reason, Message: e.Message, Report: e.Report, Interrupted: e.Interrupted}
+	if e.Verdict != nil {
+		end.Verdict, end.Conclusive = e.Verdict.Text, e.Verdict.Conclusive
+	}
+	return end
 }
 
 // End prints how the run has ended.
-func (j JSON) End(e progress.Ending) error {
-	line := jsonEnding{Event: "end", Reason: e.Reason, Message: e.Message, Report: e.Report, Interrupted: e.Interrupted}
-	if e.Verdict != nil {
-		line.Verdict, line.Conclusive = e.Verdict.Text, e.Verdict.Conclusive
-	}
-	return j.out.Encode(line)
-}
+func (j JSON) End(e End) error { return j.out.Encode(e) }
 
 // Run is a run in a list of runs.
 type Run struct {
@@ -104,8 +112,7 @@ type Run struct {
 	Left      string    `json:"left,omitempty"`
 	Created   time.Time `json:"created"`
 	Verdict   string    `json:"verdict,omitempty"`
-	// Folder holds the results of a run on this machine.
-	Folder string `json:"folder,omitempty"`
+	Folder    string    `json:"folder,omitempty"`
 }
 
 // NewestFirst orders runs as lists show them.
@@ -113,7 +120,7 @@ func NewestFirst(a, b Run) int {
 	return cmp.Or(b.Created.Compare(a.Created), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// Runs prints a table of runs, all of which are on a cluster or all on this machine.
+// Runs prints a table of runs: all on a cluster, or all on this machine.
 func Runs(out io.Writer, runs []Run, now time.Time) error {
 	if len(runs) == 0 {
 		_, err := fmt.Fprintln(out, "no runs found")
@@ -148,7 +155,7 @@ type Suite struct {
 	History   []v1alpha1.SuiteRound `json:"history,omitempty"`
 }
 
-// SuiteOf is a suite as a list shows it. One whose spec the operator has not seen yet is neither ready nor not.
+// SuiteOf is a suite in a list. Until the operator has seen its spec, readiness is unknown.
 func SuiteOf(s *v1alpha1.BenchmarkSuite) Suite {
 	one := Suite{
 		Namespace: s.Namespace, Name: s.Name, Ready: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending,

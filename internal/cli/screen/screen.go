@@ -1,5 +1,5 @@
-// Package screen prints what happens in a run: a line for everything that stays true and, on a terminal, a live view below
-// those lines that is drawn anew. What stands in the view follows from the events alone; nothing here looks at a clock.
+// Package screen prints a run's progress: permanent lines and, on a terminal, a live view below them. The view depends on events alone; nothing here
+// reads a clock.
 package screen
 
 import (
@@ -19,20 +19,19 @@ import (
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
-// anyWidth is the width of a terminal that does not say how wide it is.
+// anyWidth is for a terminal of unknown width.
 const anyWidth = 80
 
 // Screen prints what happens in a run, for people.
 type Screen struct {
-	out io.Writer
-	// width is the width of the terminal; nil where there is none.
+	out   io.Writer
 	width func() int
 	board board
-	// drawn is how many lines of the live view stand below the last line that stays.
+	// drawn is the number of lines of the live view.
 	drawn int
 }
 
-// New makes a screen, which is live if it is a terminal.
+// New makes a screen, live on a terminal.
 func New(out io.Writer) *Screen {
 	s := &Screen{out: out}
 	if f, ok := out.(*os.File); ok && IsTerminal(f) {
@@ -68,7 +67,6 @@ func (s *Screen) End() {
 	}
 }
 
-// erase removes the live view: the cursor goes back to its first line, and all below is cleared.
 func (s *Screen) erase() string {
 	if s.drawn == 0 {
 		return ""
@@ -81,7 +79,7 @@ func (s *Screen) erase() string {
 	return "\r" + up + "\x1b[J"
 }
 
-// draw draws the live view. No line of it is as long as the terminal is wide, since one that is broken could not be erased.
+// draw draws the live view. Lines are shorter than the terminal, since wrapped ones cannot be erased.
 func (s *Screen) draw() string {
 	lines := s.board.lines()
 	for i, line := range lines {
@@ -92,7 +90,7 @@ func (s *Screen) draw() string {
 	return strings.Join(lines, "\n")
 }
 
-// IsTerminal reports whether a stream is a terminal on which the cursor can be moved.
+// IsTerminal reports whether a stream is a terminal with a movable cursor.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -119,7 +117,7 @@ func Because(reason, detail string) string {
 	return text
 }
 
-// Changes prints a table of what has changed.
+// Changes prints a table of changes.
 func Changes(out io.Writer, r compare.Result) error {
 	w := tabwriter.NewWriter(util.PrintableWriter(out), 0, 8, 2, ' ', 0)
 	place := "LEVEL"
@@ -142,7 +140,7 @@ func Changes(out io.Writer, r compare.Result) error {
 	}
 	note := fmt.Sprintf("Each value is a ratio to %s. Each interval holds on its own, without correction for multiple comparisons.", r.Anchor)
 	if r.WithinRuns {
-		note += " The variation between runs is unknown, and most changes are just that: name at least three earlier runs to measure it."
+		note += " The variation between runs is unknown, so no change is shown: name at least three earlier runs to measure it."
 	}
 	_, err := fmt.Fprintln(out, util.Printable(note))
 	return err
@@ -155,6 +153,10 @@ func saying(c compare.Change) string {
 		return "more"
 	case c.Less():
 		return "less"
+	case c.Known && c.ClosedLoop:
+		return phrase.English.Say("reason.ClosedLoop")
+	case c.Known && c.WithinRuns:
+		return "undecided: fewer than three earlier runs"
 	case c.Known:
 		return "no change shown"
 	}

@@ -27,12 +27,14 @@ func played() []progress.Event {
 	again := &record.PlannedTrial{Name: "quick-004-duet", Block: 3, Servers: []string{"plain", "costly"}}
 	slow := 1234.0
 	found := progress.Result{Name: "sweep-10", Value: 12345.6, Unit: "requests/s", P99Micros: &slow}
+	doubted := found
+	doubted.Doubt = "void: NoisyNeighbours"
 	return []progress.Event{
 		{Kind: progress.EventNote, Message: "servers were set on CPUs [1]"},
 		{Kind: progress.EventProgress, Trial: first, Blocks: 2, Cell: "sweep-10", Done: 0, All: 8, Left: 70 * time.Second},
 		{Kind: progress.EventFinished, Trial: first, Blocks: 2, Done: 1, All: 8, Left: 62 * time.Second, Results: []progress.Result{found}},
 		{Kind: progress.EventProgress, Trial: first, Blocks: 2, Cell: "sweep-100", Done: 1, All: 8, Left: 61 * time.Second},
-		{Kind: progress.EventMeasured, Trial: first, Blocks: 2, Left: time.Minute, Results: []progress.Result{found, {Name: "sweep-100", Failed: "it hung"}}},
+		{Kind: progress.EventMeasured, Trial: first, Blocks: 2, Left: time.Minute, Results: []progress.Result{doubted, {Name: "sweep-100", Failed: "it hung"}}},
 		{Kind: progress.EventFailed, Trial: again, Blocks: 2, Repeats: 1, Message: "the server exited"},
 		{Kind: progress.EventProgress, Trial: again, Blocks: 2, Repeats: 1, Cell: "sweep-10", Done: 8, All: 10, Left: 5 * time.Second, Troubles: "block 2 (NoisyNeighbours)"},
 	}
@@ -41,7 +43,7 @@ func played() []progress.Event {
 // stay are the lines of the run that stay.
 var stay = []string{
 	"servers were set on CPUs [1]",
-	"block 1/2     plain  sweep-10 12,346 requests/s p99 1.23 ms, sweep-100 failed: it hung  1m0s left",
+	"block 1/2     plain  sweep-10 12,346 requests/s p99 1.23 ms (void: NoisyNeighbours), sweep-100 failed: it hung  1m0s left",
 	"repeat 1/1    plain and costly  failed: the server exited",
 }
 
@@ -182,7 +184,7 @@ func TestJSONPrintsOneObjectPerLine(t *testing.T) {
 	for _, e := range played() {
 		j.Tell(e)
 	}
-	err := j.End(progress.Ending{Outcome: conduct.Outcome{Reason: "Done"}, Verdict: &conduct.Verdict{Text: "costly is slower", Conclusive: true}, Report: "report.html"})
+	err := j.End(EndOf(progress.Ending{Outcome: conduct.Outcome{Reason: "Done"}, Verdict: &conduct.Verdict{Text: "costly is slower", Conclusive: true}, Report: "report.html"}))
 	if err != nil {
 		t.Fatal(err)
 	}

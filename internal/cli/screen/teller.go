@@ -8,7 +8,7 @@ import (
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
-// Teller tells how a run goes on and how it ends: people on a screen, or programs in objects.
+// Teller prints a run's progress and ending: on a screen, or as JSON objects.
 type Teller struct {
 	out    io.Writer
 	json   bool
@@ -42,28 +42,46 @@ func (t Teller) Clear() { t.screen.End() }
 func (t Teller) End(e progress.Ending) error {
 	t.Clear()
 	if t.json {
-		return NewJSON(t.out).End(e)
+		return NewJSON(t.out).End(EndOf(e))
 	}
 	return PrintEnding(t.out, e)
 }
 
-// Left tells programs that the run is followed no more, and why. People read it as the error of the command.
+// Calibrated tells how an A/A run has ended. The noise is empty without a report.
+func (t Teller) Calibrated(e progress.Ending, noise string, stored bool) error {
+	t.Clear()
+	if t.json {
+		end := EndOf(e)
+		end.Noise, end.FloorStored = noise, stored
+		return NewJSON(t.out).End(end)
+	}
+	if noise == "" {
+		return nil
+	}
+	if e.Report != "" {
+		noise += "\nreport: " + e.Report
+	}
+	_, err := fmt.Fprintln(t.out, util.Printable(noise))
+	return err
+}
+
+// Left prints, in JSON only, why the run is no longer followed. The command's error tells people.
 func (t Teller) Left(reason error) error {
 	e := progress.Ending{Interrupted: true}
 	e.Message = reason.Error()
 	return t.Unreported(e)
 }
 
-// Unreported tells programs of an end that people read as the error of the command.
+// Unreported prints, in JSON only, an end that the command's error tells people.
 func (t Teller) Unreported(e progress.Ending) error {
 	t.Clear()
 	if !t.json {
 		return nil
 	}
-	return NewJSON(t.out).End(e)
+	return NewJSON(t.out).End(EndOf(e))
 }
 
-// PrintEnding prints the verdict of a run that has ended, and the path of its report, for people.
+// PrintEnding prints the verdict and the report's path.
 func PrintEnding(out io.Writer, e progress.Ending) error {
 	if e.Verdict != nil && e.Verdict.Text != "" {
 		if _, err := fmt.Fprintln(out, util.Printable(e.Verdict.Text)); err != nil {
@@ -73,6 +91,6 @@ func PrintEnding(out io.Writer, e progress.Ending) error {
 	if e.Report == "" {
 		return nil
 	}
-	_, err := fmt.Fprintln(out, "report: "+e.Report)
+	_, err := fmt.Fprintln(out, "report: "+util.Printable(e.Report))
 	return err
 }

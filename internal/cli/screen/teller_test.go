@@ -20,6 +20,10 @@ func TestPrintEnding(t *testing.T) {
 			progress.Ending{Outcome: done, Counts: true, Verdict: &conduct.Verdict{Text: "costly is slower", Conclusive: true}, Report: "results/report.html"},
 			"costly is slower\nreport: results/report.html\n",
 		},
+		"with controls in the path": {
+			progress.Ending{Outcome: done, Counts: true, Verdict: &conduct.Verdict{Text: "slower", Conclusive: true}, Report: "\x1b[2J/report.html"},
+			"slower\n" + `report: \x1b[2J/report.html` + "\n",
+		},
 		"without either": {progress.Ending{Outcome: conduct.Outcome{State: conduct.Failed, Reason: "TimedOut"}}, ""},
 		"interrupted, with what is complete": {
 			progress.Ending{Interrupted: true, Verdict: &conduct.Verdict{Text: "too few blocks"}, Report: "report.html"}, "too few blocks\nreport: report.html\n",

@@ -16,7 +16,7 @@ import (
 // Applier creates runs on a cluster.
 type Applier struct {
 	Client client.Client
-	// Replace deletes a conflicting run first; Note is told of it.
+	// Replace deletes a conflicting run first; Note reports it.
 	Replace bool
 	Note    func(string)
 }
@@ -40,7 +40,7 @@ func (a Applier) Apply(ctx context.Context, run *v1alpha1.BenchmarkRun) (followe
 			return false, err
 		}
 		asked := there.Spec
-		asked.Suspend = run.Spec.Suspend // Suspension does not change what is measured.
+		asked.Suspend = run.Spec.Suspend // Suspension does not change the measurement.
 		same := apiequality.Semantic.DeepEqual(asked, run.Spec)
 		switch {
 		case a.Replace:

@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 )
 
-func TestARunThatIsThereIsFollowedIfItMeasuresTheSame(t *testing.T) {
+func TestExistingEqualRunIsFollowed(t *testing.T) {
 	spec := func(blocks int32, suspend *bool) v1alpha1.BenchmarkRunSpec {
 		return v1alpha1.BenchmarkRunSpec{Blocks: blocks, Suspend: suspend}
 	}

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
-func TestABundleIsReadFromWhatTheOperatorMounts(t *testing.T) {
+func TestCABundleIsReadFromOperatorMounts(t *testing.T) {
 	meta := metav1.ObjectMeta{Namespace: "system", Name: "bundle"}
 	c := fake.NewClientBuilder().WithObjects(
 		&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"own.pem": "of a ConfigMap"}},

@@ -32,8 +32,7 @@ const connectDeadline = 15 * time.Second
 type Installation struct {
 	Client client.Client
 	Store  *artifact.Store
-	// Close ends the forwarded port, if any.
-	Close func()
+	Close  func()
 }
 
 // queries is the rate limit in requests per second after a burst, like kubectl's.

@@ -18,7 +18,7 @@ import (
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
-func TestAnErrorOfAClusterIsASentence(t *testing.T) {
+func TestClusterErrorsArePlainSentences(t *testing.T) {
 	resource := schema.GroupResource{Group: "loadstone.dev", Resource: "benchmarkruns"}
 	other := errors.New("the disk is full")
 	for name, tc := range map[string]struct {
@@ -44,7 +44,7 @@ func TestAnErrorOfAClusterIsASentence(t *testing.T) {
 	}
 }
 
-func TestAClusterWithoutThisLoadstoneIsNotConnectedTo(t *testing.T) {
+func TestClusterWithOtherVersionIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		groups string
 		want   error
@@ -68,7 +68,7 @@ func TestAClusterWithoutThisLoadstoneIsNotConnectedTo(t *testing.T) {
 	}
 }
 
-func TestAFieldThatTheClusterDoesNotKnowIsRefused(t *testing.T) {
+func TestUnknownFieldIsRefusedByCluster(t *testing.T) {
 	config := testbed.Cluster(t, filepath.Join("..", "..", ".."))
 	c, err := Connect(t.Context(), config)
 	if err != nil {

@@ -104,12 +104,7 @@ func fetch(ctx context.Context, store getter, r *v1alpha1.BenchmarkRun) ([]repor
 
 func remake(ctx context.Context, store artifact.Runs, r *v1alpha1.BenchmarkRun) ([]report.File, error) {
 	prefix := download.PrefixOf(r)
-	if sum := r.Status.Report.ManifestSHA256; sum != "" {
-		if _, err := store.Get(ctx, artifact.ManifestKey(prefix), sum); err != nil {
-			return nil, fmt.Errorf("rebuilding the report of %s: reading the manifest of BenchmarkRun %s: %w", prefix, r.Name, err)
-		}
-	}
-	o, err := publish.Make(ctx, store, prefix)
+	o, err := publish.Make(ctx, store, prefix, r.Status.Report.ManifestSHA256)
 	if err != nil {
 		return nil, fmt.Errorf("rebuilding the report of %s: %w", prefix, err)
 	}

@@ -79,7 +79,7 @@ func TestWriteNamesThePage(t *testing.T) {
 	}
 }
 
-func TestAReportThatCannotBeWrittenIsAnError(t *testing.T) {
+func TestUnwritableReportIsError(t *testing.T) {
 	dir := t.TempDir()
 	occupied := filepath.Join(dir, "file")
 	if err := os.WriteFile(occupied, nil, 0o600); err != nil {
@@ -110,7 +110,7 @@ func TestAReportIsWrittenOverAnOlderOne(t *testing.T) {
 	}
 }
 
-func TestAFileOfAnOlderReportDoesNotPassForOneOfThisReport(t *testing.T) {
+func TestFilesOfOlderReportAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "notes.txt")
 	for _, file := range []string{filepath.Join(dir, "junit.xml"), mine} {

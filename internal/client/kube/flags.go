@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -16,8 +18,7 @@ type Flags struct {
 	overrides clientcmd.ConfigOverrides
 	file      string
 	System    string
-	// Note receives notices for the user; it may be nil.
-	Note func(string)
+	Note      func(string)
 }
 
 var namingFlags = []string{clientcmd.RecommendedConfigPathFlag, clientcmd.FlagContext, clientcmd.FlagNamespace, clientcmd.FlagAPIServer}
@@ -50,6 +51,18 @@ func (k *Flags) Named(flags *pflag.FlagSet) bool {
 		}
 	}
 	return false
+}
+
+// ContextFlag is the flag of the kubeconfig's context.
+const ContextFlag = clientcmd.FlagContext
+
+// Contexts returns the names of the kubeconfig's contexts in alphabetical order; none if it cannot be read.
+func (k *Flags) Contexts() []string {
+	config, err := k.loader().RawConfig()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(config.Contexts))
 }
 
 func (k *Flags) loader() clientcmd.ClientConfig {

@@ -29,11 +29,9 @@ var ErrLeft = errors.New("interrupted")
 type Follower struct {
 	Client client.Client
 	Key    client.ObjectKey
-	// UID is the run's: another run of the same name is not followed.
-	UID   types.UID
-	Tell  func(progress.Event)
-	Every time.Duration
-	// Stored opens the run's stored files, for reporting trials' values; nil if they are not needed.
+	UID    types.UID
+	Tell   func(progress.Event)
+	Every  time.Duration
 	Stored func(context.Context) (*Stored, error)
 }
 

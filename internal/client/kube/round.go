@@ -34,10 +34,9 @@ type RoundRequest struct {
 	client client.Client
 	key    client.ObjectKey
 	uid    types.UID
-	// token is the requesting annotation's value, or the ID of a request with values.
-	token string
-	gives bool
-	every time.Duration
+	token  string
+	gives  bool
+	every  time.Duration
 }
 
 // RequestRound requests a round of a suite, with values for some parameters. Others have their defaults.
@@ -227,7 +226,7 @@ func endOf(s *v1alpha1.BenchmarkSuite, round int32) *v1alpha1.SuiteRound {
 	return util.First(s.Status.History, func(l *v1alpha1.SuiteRound) bool { return l.Round == round })
 }
 
-// standing describes the progress of the request's round, or what it waits for.
+// standing describes the progress of the request's round, or its wait.
 func (r *RoundRequest) standing(s *v1alpha1.BenchmarkSuite, round int32) string {
 	if waits, known := webhook.RoundOf(s, r.token); r.gives && known && round == 0 {
 		return "no round has started: " + waits.Message

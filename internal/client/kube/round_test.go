@@ -156,7 +156,7 @@ func TestARoundIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestARoundIsNotWaitedForForEver(t *testing.T) {
+func TestWaitForRoundTimesOut(t *testing.T) {
 	p := &played{t: t, suite: v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Namespace: "perf", Name: "checkout", UID: "0c9f"}}}
 	p.suite.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalidSpec, Message: "no cron line"}}
 	r := &RoundRequest{client: p.client(), key: client.ObjectKey{Namespace: "perf", Name: "checkout"}, uid: "0c9f", token: "now", every: time.Millisecond}
@@ -229,7 +229,7 @@ func TestARequestGivesValues(t *testing.T) {
 	for name, tc := range map[string]struct{ value, parameter, fails string }{
 		"one that the suite takes":       {"shop/checkout:1", "image", ""},
 		"one that breaks its pattern":    {"other:1", "image", "does not match its pattern shop/checkout:.*"},
-		"one of no parameter":            {"1a2b3c4", "commit", "the request gives commit a value, which is none of the suite's parameters"},
+		"one of no parameter":            {"1a2b3c4", "commit", "the request sets commit, but the suite has no such parameter"},
 		"one that is longer than a name": {"shop/checkout:" + strings.Repeat("a", 1100), "image", "BenchmarkSuite perf/checkout: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestARequestGivesValues(t *testing.T) {
 			}
 			waits := r.standing(s, 0)
 			s.Status.LastHandledWebhook = r.token
-			if waits != "no round has started: the request waits for its round to begin" || !r.dropped(s) || strings.Contains(r.lost(s).Error(), "superseded") {
+			if waits != "no round has started: the request waits for its round to start" || !r.dropped(s) || strings.Contains(r.lost(s).Error(), "superseded") {
 				t.Errorf("it says %q, and of what was handled %v", waits, r.lost(s))
 			}
 			s.Annotations[v1alpha1.AnnotationWebhook] = written.Then(strings.Repeat("b", 64), nil, time.Now(), time.Now()).Text()

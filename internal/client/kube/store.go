@@ -64,7 +64,6 @@ func ownKey(s3 *artifact.Config) error {
 	return nil
 }
 
-// fromVolume reads the mounted ConfigMap's or Secret's file at an operator path.
 func fromVolume(ctx context.Context, c client.Client, d *appsv1.Deployment, file string) (string, error) {
 	spec := d.Spec.Template.Spec
 	for _, mount := range spec.Containers[0].VolumeMounts {

@@ -70,7 +70,7 @@ func TestStoreArgsRefuses(t *testing.T) {
 	}
 }
 
-func TestAStoreThatIsOpenedByARoleIsReadByAKeyOfTheUsers(t *testing.T) {
+func TestStoreWithRoleIsReadWithUserKey(t *testing.T) {
 	d := operator([]string{"--s3-endpoint=s3.example:443", "--s3-by-role=true", "--s3-sts-endpoint=https://sts.example"})
 	c := fake.NewClientBuilder().Build()
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))

@@ -17,18 +17,17 @@ import (
 	"loadstone.dev/loadstone/internal/suite/rounds"
 )
 
-// Stored reads runs' stored files. The operator serves runs that it knows. What it refuses is read directly from the store if the user may
+// Stored reads runs' stored files. The operator serves runs that it knows. Refused files are read directly from the store if the user may
 // read the credentials. After all Know calls, it is safe for concurrent use.
 type Stored struct {
 	Client    client.Client
 	namespace string
 	handout   *download.Client
 	known     []download.Files
-	// open opens the store directly on first use; note announces that.
-	open func(context.Context) (*Installation, error)
-	note func(string)
-	mu   sync.Mutex
-	in   *Installation
+	open      func(context.Context) (*Installation, error)
+	note      func(string)
+	mu        sync.Mutex
+	in        *Installation
 }
 
 var (
@@ -71,7 +70,7 @@ func (s *Stored) LoadRun(ctx context.Context, key client.ObjectKey) (record.RunD
 		return record.RunData{}, err
 	}
 	s.Know(r)
-	return s.Load(ctx, download.PrefixOf(r))
+	return s.Load(ctx, download.PrefixOf(r), r.Status.Report.ManifestSHA256)
 }
 
 // URI implements artifact.Reader.
@@ -97,8 +96,8 @@ func (s *Stored) Get(ctx context.Context, key, sha string) ([]byte, error) {
 }
 
 // Load implements artifact.Runs.
-func (s *Stored) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
-	return artifact.Load(ctx, s, runPrefix)
+func (s *Stored) Load(ctx context.Context, runPrefix, sha string) (record.RunData, error) {
+	return artifact.Load(ctx, s, runPrefix, sha)
 }
 
 // List implements artifact.Runs. It needs the store, since the operator cannot list.
@@ -115,7 +114,6 @@ func (s *Stored) Hold(key string) bool {
 	return slices.ContainsFunc(s.known, func(f download.Files) bool { return f.Hold(key) })
 }
 
-// opened returns the directly opened installation; nil while the operator serves everything.
 func (s *Stored) opened() *Installation {
 	s.mu.Lock()
 	defer s.mu.Unlock()

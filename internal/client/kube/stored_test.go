@@ -27,7 +27,7 @@ func bucket(t *testing.T) *Installation {
 	return &Installation{Store: store, Close: func() {}}
 }
 
-func TestWhatTheOperatorRefusesIsReadByTheKey(t *testing.T) {
+func TestRefusedDownloadIsReadWithKey(t *testing.T) {
 	run := &v1alpha1.BenchmarkRun{}
 	run.Namespace, run.Name, run.UID = "bench", "quick", "0123456789"
 	own, foreign := download.PrefixOf(run)+"/manifest.json", "bench/gone-01234567/manifest.json"

@@ -67,7 +67,6 @@ func noSuite(key client.ObjectKey) error {
 	return invalid(fmt.Errorf("there is no BenchmarkSuite %s: list all with loadstone suite list --all-namespaces", key))
 }
 
-// roundFolder is the folder for a round's report, separate from runs, which may have a suite's name.
 func roundFolder(dir, namespace, suite string) string {
 	return filepath.Join(dir, namespace, suite, "round")
 }
@@ -196,7 +195,7 @@ func (s *Stored) History(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs 
 	for i := range runs {
 		s.Know(&runs[i])
 	}
-	h, err := rounds.History(ctx, s, of.Name, suite.MeasuredBy(of, runs))
+	h, err := rounds.History(ctx, s, of, suite.MeasuredBy(of, runs))
 	if err != nil {
 		return history.History{}, fmt.Errorf("the history of BenchmarkSuite %s/%s: %w", of.Namespace, of.Name, err)
 	}

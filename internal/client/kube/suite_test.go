@@ -49,7 +49,7 @@ func TestTheRoundOfAReport(t *testing.T) {
 	}
 }
 
-func TestWhatIsReadOfTheRunsOfARound(t *testing.T) {
+func TestFilesReadOfRoundRuns(t *testing.T) {
 	const folder = "perf/run/reports/abc/"
 	for name, tc := range map[string]struct {
 		uri   string
@@ -78,7 +78,7 @@ func TestWhatIsReadOfTheRunsOfARound(t *testing.T) {
 	}
 }
 
-func TestTheReportOfAnEarlierRoundIsForgotten(t *testing.T) {
+func TestEarlierRoundReportIsRemoved(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))
 	k := &Flags{overrides: clientcmd.ConfigOverrides{Context: clientcmdapi.Context{Namespace: "perf"}}}

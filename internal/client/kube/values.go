@@ -31,6 +31,8 @@ type values struct {
 	// results are by trial, each read once after its end; trials are those of blocks.
 	results map[string][]progress.Result
 	trials  []record.TrialData
+	// plan is read once; nil before.
+	plan *record.Plan
 	// codes are the causes of disturbance, by block, for the blocks in disturbed (from the status).
 	disturbed []int32
 	codes     map[int32][]string
@@ -53,13 +55,19 @@ func (v *values) read(ctx context.Context, s facts.Sight) map[int32][]string {
 			continue
 		}
 		v.results[t.Name] = progress.Results(d)
-		if !d.Manifest.Follows() {
-			v.trials = append(v.trials, d)
+		if d.Manifest.Follows() {
+			continue
+		}
+		v.trials = append(v.trials, d)
+		if alone, err := v.table(ctx, s.Run, []record.TrialData{d}); err != nil {
+			v.missing(ctx, err)
+		} else {
+			v.results[t.Name] = progress.Marked(v.results[t.Name], alone, d)
 		}
 	}
 	if blocks := s.Run.Status.Repeats.DisturbedBlocks; len(v.trials) > 0 && !slices.Equal(blocks, v.disturbed) {
 		v.disturbed = blocks
-		table, err := v.table(ctx, s.Run)
+		table, err := v.table(ctx, s.Run, v.trials)
 		if err != nil {
 			v.missing(ctx, err)
 		}
@@ -83,21 +91,23 @@ func (v *values) trial(ctx context.Context, r *v1alpha1.BenchmarkRun, t *v1alpha
 	return artifact.LoadTrial(ctx, v.in, record.Artifact{Key: t.Status.ManifestKey, SHA256: t.Status.ManifestSHA256})
 }
 
-func (v *values) table(ctx context.Context, r *v1alpha1.BenchmarkRun) (analysis.Table, error) {
+func (v *values) table(ctx context.Context, r *v1alpha1.BenchmarkRun, trials []record.TrialData) (analysis.Table, error) {
 	ctx, cancel := context.WithTimeout(ctx, valuesWithin)
 	defer cancel()
-	body, err := v.in.Get(ctx, artifact.PlanKey(download.PrefixOf(r)), "")
-	if err != nil {
-		return analysis.Table{}, err
+	if v.plan == nil {
+		body, err := v.in.Get(ctx, artifact.PlanKey(download.PrefixOf(r)), r.Status.PlanHash)
+		if err != nil {
+			return analysis.Table{}, err
+		}
+		var p record.Plan
+		if err := json.Unmarshal(body, &p); err != nil {
+			return analysis.Table{}, fmt.Errorf("decoding the plan: %w", err)
+		}
+		v.plan = &p
 	}
-	var p record.Plan
-	if err := json.Unmarshal(body, &p); err != nil {
-		return analysis.Table{}, fmt.Errorf("decoding the plan: %w", err)
-	}
-	return publish.Analyse(record.RunData{Manifest: conduct.SoFar(v.trials[0].Manifest.Run, p, v.trials), Trials: v.trials})
+	return publish.Analyse(record.RunData{Manifest: conduct.SoFar(trials[0].Manifest.Run, *v.plan, trials), Trials: trials})
 }
 
-// missing reports once that values are not shown, unless the user ended the command.
 func (v *values) missing(ctx context.Context, err error) {
 	if v.said || errors.Is(ctx.Err(), context.Canceled) {
 		return

@@ -2,8 +2,10 @@ package kube
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -82,13 +84,15 @@ func (f *followed) answer(w http.ResponseWriter, q *http.Request) {
 	_, _ = w.Write(body)
 }
 
-func (f *followed) put(key string, v any) {
+// put stores a value, and returns its digest.
+func (f *followed) put(key string, v any) string {
 	f.t.Helper()
 	body, err := json.Marshal(v)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	f.files[key] = body
+	return fmt.Sprintf("%x", sha256.Sum256(body))
 }
 
 func (f *followed) measure(d record.TrialData) {
@@ -98,16 +102,16 @@ func (f *followed) measure(d record.TrialData) {
 	m.Artifacts = nil
 	for member, result := range map[string]any{record.MemberServer(0): d.Servers[0], record.MemberGenerator(0): d.Generators[0]} {
 		own := record.Artifact{Member: member, Name: record.ResultFile, Key: folder + "/" + member}
+		own.SHA256 = f.put(own.Key, result)
 		m.Artifacts = append(m.Artifacts, own)
-		f.put(own.Key, result)
 	}
-	f.put(folder+"/manifest.json", m)
+	sum := f.put(folder+"/manifest.json", m)
 	t := &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: m.Name, Labels: map[string]string{v1alpha1.LabelRunUID: string(f.run.UID)}}}
 	t.Spec.Block, t.Spec.Index = m.Block, &m.Index
 	if err := f.c.Create(f.t.Context(), t); err != nil {
 		f.t.Fatal(err)
 	}
-	t.Status.CompletionTime, t.Status.ManifestKey = &metav1.MicroTime{Time: m.Start}, folder+"/manifest.json"
+	t.Status.CompletionTime, t.Status.ManifestKey, t.Status.ManifestSHA256 = &metav1.MicroTime{Time: m.Start}, folder+"/manifest.json", sum
 	if err := f.c.Status().Update(f.t.Context(), t); err != nil {
 		f.t.Fatal(err)
 	}
@@ -145,7 +149,7 @@ func pair(blocks int32) record.RunData {
 	return recordtest.Run(o)
 }
 
-func TestWhatTrialsHaveMeasuredIsToldWhenTheyHaveEnded(t *testing.T) {
+func TestResultsArePrintedWhenTrialsEnd(t *testing.T) {
 	data := pair(1)
 	f := newFollowed(t, data)
 	f.measure(data.Trials[0])
@@ -163,20 +167,20 @@ func TestWhatTrialsHaveMeasuredIsToldWhenTheyHaveEnded(t *testing.T) {
 			continue
 		}
 		trials = append(trials, e.Trial.Name)
-		if len(e.Results) != 1 || e.Results[0].Name != "sweep-10" || e.Results[0].Value < 1000 || e.Results[0].P99Micros == nil {
+		if len(e.Results) != 1 || e.Results[0].Name != "sweep-10" || e.Results[0].Value < 1000 || e.Results[0].P99Micros == nil || e.Results[0].Doubt != "" {
 			t.Errorf("of %s it tells %+v", e.Trial.Name, e.Results)
 		}
 	}
 	if len(trials) != 2 {
 		t.Errorf("it tells of the trials %q", trials)
 	}
-	// A manifest and two records of each, once.
-	if len(f.gets) != 6 {
+	// A manifest and two records of each, and the plan, once.
+	if len(f.gets) != 7 {
 		t.Errorf("it has asked for %q", f.gets)
 	}
 }
 
-func TestWhyABlockIsRepeatedIsTold(t *testing.T) {
+func TestReasonOfRepeatedBlockIsPrinted(t *testing.T) {
 	data := pair(2)
 	_, seen := recordtest.Cell(&data, 2, "go", 10)
 	seen.StealNanos = seen.CoreNanos / 2
@@ -202,6 +206,18 @@ func TestWhyABlockIsRepeatedIsTold(t *testing.T) {
 	const disturbed = "block 2 (Steal)"
 	if len(notes) != 1 || notes[0] != "disturbed: "+disturbed+": repeat block 1 is measured" {
 		t.Errorf("it notes %q", notes)
+	}
+	for _, e := range all {
+		want := ""
+		if e.Kind != progress.EventMeasured {
+			continue
+		}
+		if e.Trial.Name == "duel-b02-go" {
+			want = "void: Steal"
+		}
+		if len(e.Results) != 1 || e.Results[0].Doubt != want {
+			t.Errorf("the results of %s are %+v, want one marked %q", e.Trial.Name, e.Results, want)
+		}
 	}
 	if last := all[len(all)-1]; last.Troubles != disturbed || last.Repeats != 1 {
 		t.Errorf("it ends with %+v", last)

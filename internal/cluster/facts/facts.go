@@ -76,7 +76,6 @@ func Line(t *v1alpha1.Trial, p plan.Plan) (record.PlannedTrial, error) {
 	return line, nil
 }
 
-// servers returns the implementations named in a trial; none if an older version made it.
 func servers(t *v1alpha1.Trial) []string {
 	var names []string
 	for _, label := range []string{v1alpha1.LabelImplementation, v1alpha1.LabelPeer} {
@@ -158,7 +157,7 @@ func ofRound(run *v1alpha1.BenchmarkRun) bool {
 }
 
 const (
-	// releasePatience is how long a pod may hold CPUs after it was told to go.
+	// releasePatience is how long a pod may hold CPUs after the request to end.
 	releasePatience = 10 * time.Minute
 	// orphanPatience is the same if its trial is gone: by then our pod is gone, or its node is known to be unavailable.
 	orphanPatience = time.Minute
@@ -180,7 +179,7 @@ func HoldsCPUs(p *corev1.Pod, owner *v1alpha1.Trial, nodes []plan.Node, now time
 	return true
 }
 
-// Goes reports whether a trial's pod that is or will be deleted should be gone soon: its node is available, and it was told to go recently.
+// Goes reports whether a trial's pod that is or will be deleted should be gone soon: its node is available, and the request to end is recent.
 func Goes(p *corev1.Pod, nodes []plan.Node, now time.Time) bool {
 	late := !p.DeletionTimestamp.IsZero() && now.Sub(ToldToGo(p)) >= releasePatience
 	return ofTrial(p) && !late && !Unreachable(p, nodes)
@@ -217,7 +216,6 @@ func Unreachable(p *corev1.Pod, nodes []plan.Node) bool {
 	return !p.DeletionTimestamp.IsZero() && slices.ContainsFunc(nodes, func(n plan.Node) bool { return n.Name == p.Spec.NodeName && n.NotReady })
 }
 
-// ready reports whether nothing is known that prevents a node from running pods.
 func ready(n *corev1.Node) bool {
 	return !slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue
@@ -293,7 +291,7 @@ func State(r *v1alpha1.BenchmarkRun) string {
 
 func planned(s Sight) int32 { return plan.BlocksOf(s.Run.Spec) }
 
-// Absence returns the time in which a started run had no operator or engine: from its status, and the given absence of operators. If Argo was
+// Absence returns how long a started run had no operator or engine: from its status, and the given absence of operators. If Argo was
 // unavailable at from, it counts as unavailable until to. For a queued run only to counts.
 func Absence(run *v1alpha1.BenchmarkRun, from, to time.Time) conduct.Absence {
 	status := run.Status.Absence

@@ -17,7 +17,6 @@ import (
 
 // Owed is the trial that waits for its step; no load runs then.
 type Owed struct {
-	// Trial is its name; empty if the next trial was already released.
 	Trial string
 	// Remade is its creation time if it was deleted after its turn and created again, else zero. Its workflow may be younger.
 	Remade time.Time

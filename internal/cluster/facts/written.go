@@ -37,8 +37,8 @@ func WrittenRun(before, after v1alpha1.BenchmarkRunStatus, r conduct.Run) v1alph
 	return after
 }
 
-// WrittenTrial is the same for a trial. These are not worth a write: waiting or readiness in an attempt's first seconds and in the seconds
-// after the previous trial; and the load's end while files are being stored.
+// WrittenTrial is the same for a trial. Not worth a write: waiting or readiness in an attempt's first seconds and right after the previous trial, and
+// the load's end while files are being stored.
 func WrittenTrial(before, after v1alpha1.TrialStatus, a conduct.Attempt, siblings conduct.Trials) v1alpha1.TrialStatus {
 	passed := *after.DeepCopy()
 	if !a.Tells(told(before.Progress)) {

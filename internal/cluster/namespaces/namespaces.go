@@ -67,22 +67,6 @@ func (l Led) Split(ctx context.Context, ask client.Reader) (there, missing Led, 
 	return there, missing, nil
 }
 
-// Readable separates namespaces by whether lists of a kind may be read or are forbidden.
-func (l Led) Readable(ctx context.Context, ask client.Reader, of client.ObjectList) (open, locked Led, err error) {
-	for _, name := range l {
-		err := ask.List(ctx, of, client.InNamespace(name), client.Limit(1))
-		switch {
-		case apierrors.IsForbidden(err):
-			locked = append(locked, name)
-		case err != nil:
-			return nil, nil, fmt.Errorf("listing in namespace %s: %w", name, err)
-		default:
-			open = append(open, name)
-		}
-	}
-	return open, locked, nil
-}
-
 func isGone(ctx context.Context, ask client.Reader, name string) (bool, error) {
 	err := ask.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{})
 	if apierrors.IsNotFound(err) {
@@ -97,7 +81,7 @@ func (l Led) Reader(all client.Reader) client.Reader {
 	if len(l) == 0 {
 		return all
 	}
-	return reader{all, l}
+	return reader{Reader: all, led: l}
 }
 
 // Client returns a client that reads like Reader.
@@ -105,12 +89,15 @@ func (l Led) Client(all client.Client) client.Client {
 	if len(l) == 0 {
 		return all
 	}
-	return confined{all, reader{all, l}}
+	return confined{all, reader{Reader: all, led: l}}
 }
 
 type reader struct {
 	client.Reader
 	led Led
+	// access and memory are nil, or left-out namespaces and the cache, which stands in for namespaces refused recently.
+	access *Access
+	memory client.Reader
 }
 
 // List implements client.Reader.
@@ -121,6 +108,9 @@ func (r reader) List(ctx context.Context, list client.ObjectList, how ...client.
 	}
 	var all []runtime.Object
 	for _, name := range r.led {
+		if r.access.leavesOut(name) {
+			continue
+		}
 		part, ok := list.DeepCopyObject().(client.ObjectList)
 		if !ok {
 			return fmt.Errorf("listing in namespace %s: a %T is no list", name, list)
@@ -129,7 +119,12 @@ func (r reader) List(ctx context.Context, list client.ObjectList, how ...client.
 			if r.forgotten(ctx, name, err) {
 				continue
 			}
-			return fmt.Errorf("listing in namespace %s: %w", name, err)
+			if r.memory != nil && apierrors.IsForbidden(err) {
+				err = r.memory.List(ctx, part, append(slices.Clone(how), client.InNamespace(name))...)
+			}
+			if err != nil {
+				return fmt.Errorf("listing in namespace %s: %w", name, err)
+			}
 		}
 		items, err := meta.ExtractList(part)
 		if err != nil {
@@ -140,7 +135,6 @@ func (r reader) List(ctx context.Context, list client.ObjectList, how ...client.
 	return meta.SetList(list, all)
 }
 
-// forgotten reports whether a namespace cannot be listed because it was deleted.
 func (r reader) forgotten(ctx context.Context, name string, refusal error) bool {
 	if !apierrors.IsForbidden(refusal) {
 		return false

@@ -158,17 +158,6 @@ func TestANamespaceThatIsGoneIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestWhichNamespacesMayBeRead(t *testing.T) {
-	c := fake.NewClientBuilder().Build()
-	open, locked, err := Led{"a", "locked"}.Readable(t.Context(), without{c, []string{"a"}, true}, &corev1.PodList{})
-	if err != nil || !slices.Equal(open, Led{"a"}) || !slices.Equal(locked, Led{"locked"}) {
-		t.Errorf("open are %q, locked %q, %v", open, locked, err)
-	}
-	if open, _, err = (Led{"a", "b"}).Readable(t.Context(), refusing{c, "b"}, &corev1.PodList{}); !errors.Is(err, errRefused) || len(open) > 0 {
-		t.Errorf("of an API server that is away, open are %q, %v", open, err)
-	}
-}
-
 func TestWhichNamespacesAreLed(t *testing.T) {
 	if all := Led(nil); !all.Has("a") || all.Cache() != nil {
 		t.Error("who names none leads not all")

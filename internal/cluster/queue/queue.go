@@ -25,7 +25,7 @@ func Order(runs []v1alpha1.BenchmarkRun) []v1alpha1.BenchmarkRun {
 	return open
 }
 
-const takeTurns = "runs take turns, because two at a time would disturb each other"
+const takeTurns = "runs take turns, because concurrent runs would disturb each other"
 
 // Ahead says why later runs wait for a run; empty if it blocks none.
 func Ahead(r *v1alpha1.BenchmarkRun) string {
@@ -64,7 +64,6 @@ const roundTurn = 5 * time.Minute
 
 // Wait is why a run waits before its turn.
 type Wait struct {
-	// Reason is for the run's conditions; Message is a sentence.
 	Reason, Message string
 	// Again is the latest time to check again; 0 if a change of the run triggers it.
 	Again time.Duration
@@ -73,7 +72,7 @@ type Wait struct {
 // Await returns why a run waits for its turn among all runs of the installation; nil if its turn has come.
 func Await(runs []v1alpha1.BenchmarkRun, run *v1alpha1.BenchmarkRun, led, now time.Time) *Wait {
 	if Suspended(run) {
-		return &Wait{Reason: v1alpha1.ReasonSuspended, Message: "the run does not begin while spec.suspend is true, and holds up no other: set it to false"}
+		return &Wait{Reason: v1alpha1.ReasonSuspended, Message: "suspended; other runs can proceed. To start it, set spec.suspend to false"}
 	}
 	first := First(runs, led, now)
 	if first == nil || first.UID == run.UID {
@@ -87,7 +86,7 @@ func Waits(runs []v1alpha1.BenchmarkRun, run, first *v1alpha1.BenchmarkRun, led,
 	place, before, silent := Turn(Taking(runs, led, now), run)
 	text := fmt.Sprintf("place %d in the queue", place)
 	if before > 0 && silent == 0 {
-		text += ", its turn is likely at about " + now.Add(before).UTC().Round(roundTurn).Format("2006-01-02 15:04 MST")
+		text += ", expected to start at about " + now.Add(before).UTC().Round(roundTurn).Format("2006-01-02 15:04 MST")
 	}
 	return text + ": " + Ahead(first)
 }
@@ -144,7 +143,7 @@ func TooLate(r *v1alpha1.BenchmarkRun) string {
 	if !asked(r) || r.Status.StartTime == nil {
 		return ""
 	}
-	return "spec.suspend has no effect, since the run has begun: delete the run to end it, or set spec.suspend to false"
+	return "spec.suspend has no effect on a started run: delete the run to end it, or set spec.suspend to false"
 }
 
 // stuck reports from its status whether a run waits for something other than its turn. A just resumed run's status is out of date.

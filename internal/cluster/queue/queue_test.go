@@ -117,9 +117,9 @@ func TestARunSaysItsPlaceAndWhenItsTurnIsLikely(t *testing.T) {
 		runs []v1alpha1.BenchmarkRun
 		want string
 	}{
-		"it is next":                       {[]v1alpha1.BenchmarkRun{mine, over, measures}, "place 1 in the queue, its turn is likely at about 2026-03-01 12:05 UTC: " + front},
-		"one before it cannot be taken":    {[]v1alpha1.BenchmarkRun{mine, refused, measures}, "place 1 in the queue, its turn is likely at about 2026-03-01 12:05 UTC: " + front},
-		"it is second":                     {[]v1alpha1.BenchmarkRun{run("after", 3, "1m"), mine, run("before", 1, "13h"), measures}, "place 2 in the queue, its turn is likely at about 2026-03-02 01:05 UTC: " + front},
+		"it is next":                       {[]v1alpha1.BenchmarkRun{mine, over, measures}, "place 1 in the queue, expected to start at about 2026-03-01 12:05 UTC: " + front},
+		"one before it cannot be taken":    {[]v1alpha1.BenchmarkRun{mine, refused, measures}, "place 1 in the queue, expected to start at about 2026-03-01 12:05 UTC: " + front},
+		"it is second":                     {[]v1alpha1.BenchmarkRun{run("after", 3, "1m"), mine, run("before", 1, "13h"), measures}, "place 2 in the queue, expected to start at about 2026-03-02 01:05 UTC: " + front},
 		"the one in front does not say":    {[]v1alpha1.BenchmarkRun{mine, mute}, "place 1 in the queue: " + front},
 		"the one in front alone does not":  {[]v1alpha1.BenchmarkRun{mine, run("before", 1, "1h"), mute}, "place 2 in the queue: " + front},
 		"the one in front waits":           {[]v1alpha1.BenchmarkRun{mine, func() v1alpha1.BenchmarkRun { r := measures; r.Status.WaitingSince = r.Status.StartTime; return r }()}, "place 1 in the queue: " + front},
@@ -222,27 +222,27 @@ func TestWhatARunWaitsForBeforeItsTurn(t *testing.T) {
 	// The status of a run resumed a moment ago.
 	was := func(r *v1alpha1.BenchmarkRun) {
 		r.Status.WaitingSince, r.Status.TimeLeft = at, "1h0m0s"
-		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonSuspended, Message: "set it to false"}}
+		r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonSuspended, Message: "set spec.suspend to false"}}
 	}
-	const takes = ", because two at a time would disturb each other"
+	const takes = ", because concurrent runs would disturb each other"
 	for name, tc := range map[string]struct {
 		run    v1alpha1.BenchmarkRun
 		others []v1alpha1.BenchmarkRun
 		want   *Wait
 	}{
 		"it is alone":              {run("mine", 1), nil, nil},
-		"it is suspended":          {run("mine", 1, suspended), nil, &Wait{v1alpha1.ReasonSuspended, "the run does not begin while spec.suspend is true, and holds up no other: set it to false", 0}},
+		"it is suspended":          {run("mine", 1, suspended), nil, &Wait{v1alpha1.ReasonSuspended, "suspended; other runs can proceed. To start it, set spec.suspend to false", 0}},
 		"an older one is":          {run("mine", 2), []v1alpha1.BenchmarkRun{run("old", 1, suspended)}, nil},
-		"it is, and another waits": {run("mine", 1, suspended), []v1alpha1.BenchmarkRun{run("young", 2)}, &Wait{v1alpha1.ReasonSuspended, "the run does not begin while spec.suspend is true, and holds up no other: set it to false", 0}},
+		"it is, and another waits": {run("mine", 1, suspended), []v1alpha1.BenchmarkRun{run("young", 2)}, &Wait{v1alpha1.ReasonSuspended, "suspended; other runs can proceed. To start it, set spec.suspend to false", 0}},
 		"one that has begun is suspended too late": {
 			run("mine", 1),
 			[]v1alpha1.BenchmarkRun{run("old", 2, begun, suspended)},
-			&Wait{v1alpha1.ReasonQueued, "place 1 in the queue, its turn is likely at about 2026-03-01 13:00 UTC: BenchmarkRun bench/old is measuring: runs take turns" + takes, roundTurn},
+			&Wait{v1alpha1.ReasonQueued, "place 1 in the queue, expected to start at about 2026-03-01 13:00 UTC: BenchmarkRun bench/old is measuring: runs take turns" + takes, roundTurn},
 		},
 		"an older one was resumed a moment ago": {
 			run("mine", 2),
 			[]v1alpha1.BenchmarkRun{run("old", 1, was)},
-			&Wait{v1alpha1.ReasonQueued, "place 1 in the queue, its turn is likely at about 2026-03-01 13:00 UTC: BenchmarkRun bench/old comes first: runs take turns" + takes, roundTurn},
+			&Wait{v1alpha1.ReasonQueued, "place 1 in the queue, expected to start at about 2026-03-01 13:00 UTC: BenchmarkRun bench/old comes first: runs take turns" + takes, roundTurn},
 		},
 		"a younger one was": {run("mine", 1), []v1alpha1.BenchmarkRun{run("young", 2, was)}, nil},
 	} {

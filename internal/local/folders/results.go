@@ -87,8 +87,8 @@ func Load(ctx context.Context, folder string) (record.RunData, error) {
 	if err != nil {
 		return record.RunData{}, fmt.Errorf("naming the folder %s: %w", folder, err)
 	}
-	data, err := artifact.ReadFolder(filepath.Dir(whole)).Load(ctx, filepath.Base(whole))
-	if errors.Is(err, artifact.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+	data, err := artifact.ReadFolder(filepath.Dir(whole)).Load(ctx, filepath.Base(whole), "")
+	if errors.Is(err, artifact.ErrNotFound) || errors.Is(err, artifact.ErrForeign) || errors.Is(err, fs.ErrNotExist) {
 		return data, none(fmt.Sprintf("the folder %s is not whole, or was renamed, and its manifest names files by their old place: %s", folder, err))
 	}
 	return data, err
@@ -102,7 +102,7 @@ func Report(ctx context.Context, folder string, again bool) (string, error) {
 	}
 	store, prefix := artifact.ReadFolder(filepath.Dir(whole)), filepath.Base(whole)
 	if again {
-		o, err := publish.Make(ctx, store, prefix)
+		o, err := publish.Make(ctx, store, prefix, "")
 		if err != nil {
 			return "", fmt.Errorf("reporting %s again: %w", folder, err)
 		}

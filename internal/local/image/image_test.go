@@ -28,7 +28,7 @@ import (
 )
 
 // layerOf makes a layer. A header without a type is a file with the text as content.
-func layerOf(t *testing.T, entries ...entry) v1.Layer {
+func layerOf(t testing.TB, entries ...entry) v1.Layer {
 	t.Helper()
 	var buffer bytes.Buffer
 	w := tar.NewWriter(&buffer)
@@ -59,7 +59,7 @@ type entry struct {
 	kind             byte
 }
 
-func imageOfLayers(t *testing.T, architecture string, layers ...v1.Layer) v1.Image {
+func imageOfLayers(t testing.TB, architecture string, layers ...v1.Layer) v1.Image {
 	t.Helper()
 	i, err := mutate.AppendLayers(empty.Image, layers...)
 	if err != nil {
@@ -78,7 +78,7 @@ func imageOfLayers(t *testing.T, architecture string, layers ...v1.Layer) v1.Ima
 }
 
 // archive writes an image like docker save, and returns its path.
-func archive(t *testing.T, i v1.Image) string {
+func archive(t testing.TB, i v1.Image) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "image.tar")
 	tag, err := name.NewTag("localhost/test:1")

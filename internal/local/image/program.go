@@ -134,12 +134,9 @@ func (t tree) entry(file, key string) []string {
 
 const maxCapability = 63
 
-// dropPrivileges drops all capabilities except CAP_NET_BIND_SERVICE for this thread and its program, and switches to their user.
-func (r Root) dropPrivileges() error {
+// dropCapabilities drops all capabilities of the program that this thread starts, and keeps it from regaining any.
+func dropCapabilities() error {
 	for c := uintptr(0); c <= maxCapability; c++ {
-		if c == unix.CAP_NET_BIND_SERVICE {
-			continue
-		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
 		if errors.Is(err, unix.EINVAL) {
 			break // The kernel knows no more.
@@ -151,20 +148,29 @@ func (r Root) dropPrivileges() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("dropping capabilities: %w", err)
 	}
-	return r.becomeUser()
+	return nil
+}
+
+// dropPrivileges leaves this thread and its program only what the program may do. Each step needs what the next one drops.
+func (r Root) dropPrivileges() error {
+	for _, step := range []func() error{dropCapabilities, r.becomeUser, r.limitProcesses, func() error { return filterCalls(r.Exchange != "") }} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r Root) becomeUser() error {
 	uid, gid := r.Process.UID, r.Process.GID
-	if uid == 0 && gid == 0 {
-		return nil
-	}
-	err := syscall.Setgroups(nil)
-	if err == nil {
-		err = syscall.Setgid(gid)
-	}
-	if err == nil {
-		err = syscall.Setuid(uid)
+	var err error
+	if uid != 0 || gid != 0 {
+		if err = syscall.Setgroups(nil); err == nil {
+			err = syscall.Setgid(gid)
+		}
+		if err == nil {
+			err = syscall.Setuid(uid)
+		}
 	}
 	if err == nil {
 		// A change of user clears it.

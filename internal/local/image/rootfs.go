@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,39 +17,52 @@ import (
 type Root struct {
 	Dir     string  `json:"dir"`
 	Process Process `json:"process"`
-	// Exchange is a host folder that the process sees as /.loadstone; empty for none.
+	// Exchange is a host folder that the process sees as /.loadstone; empty for none. With it, the program's parent calls Enter.
 	Exchange string `json:"exchange,omitempty"`
+	// Users is the first of UserCount user and group IDs of this machine that are the sandbox's 0 and up. With 0, the sandbox has one user,
+	// 0, which is this process's own user.
+	Users int `json:"users,omitempty"`
+	// Processes is the most processes and threads, at least 1.
+	Processes uint64 `json:"processes"`
 }
 
 // Exchange is where a process sees its exchange.
 const Exchange = "/" + ExchangeFolder
 
-// SetNamespaces makes a command start in its own namespaces, where Enter is called.
-func SetNamespaces(a *syscall.SysProcAttr) {
-	a.Cloneflags |= unix.CLONE_NEWNS
-	uid, gid := os.Geteuid(), os.Getegid()
-	if uid == 0 {
-		return
-	}
-	a.Cloneflags |= unix.CLONE_NEWUSER
-	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}}
-	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: gid, Size: 1}}
-}
-
 // ChangesUser reports whether processes can get their images' users. Otherwise a namespace has only user 0.
 func ChangesUser() bool { return os.Geteuid() == 0 }
 
-// Private makes this namespace's mounts private. It is the first step to fail if mount namespaces are forbidden.
-func Private() error {
+// newRoot is where the image is mounted before it becomes the root. The folder exists on every machine.
+const newRoot = "/tmp"
+
+// inSandbox is an error if this process is not the first one of its process namespace: then Command has not started it.
+func inSandbox() error {
+	if os.Getpid() != 1 {
+		return errors.New("entering an image: this process is outside of a sandbox")
+	}
+	return nil
+}
+
+// private keeps the sandbox's mounts from this machine.
+func private() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("making mounts private: %w", err)
 	}
 	return nil
 }
 
-// Enter switches this process to the root file system. The goroutine must be locked to its thread and start the program from it.
+// closeInherited keeps the descriptors that this process has inherited from its program: one of a folder would lead out of the image.
+func closeInherited() error {
+	if err := unix.CloseRange(firstTree, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("closing inherited files for the image: %w", err)
+	}
+	return nil
+}
+
+// Enter switches this process, started by Command, to the root file system and to what its program may do. The goroutine must be locked to its
+// thread and start the program from it.
 func (r Root) Enter() error {
-	for _, step := range []func() error{Private, r.mount, r.protect, r.pivot, r.dropPrivileges} {
+	for _, step := range []func() error{inSandbox, private, r.attach, mountOwn, protect, pivot, closeInherited, r.dropPrivileges} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -76,8 +90,8 @@ func (r Root) Exec() error {
 	return nil
 }
 
-func (r Root) pivot() error {
-	err := os.Chdir(r.Dir)
+func pivot() error {
+	err := os.Chdir(newRoot)
 	if err == nil {
 		err = unix.PivotRoot(".", ".")
 	}
@@ -93,8 +107,8 @@ func (r Root) pivot() error {
 	return nil
 }
 
-func (r Root) bind(from, to string, flags uintptr) error {
-	target := filepath.Join(r.Dir, to)
+func bind(from, to string, flags uintptr) error {
+	target := filepath.Join(newRoot, to)
 	if err := unix.Mount(from, target, "", unix.MS_BIND|flags, ""); err != nil {
 		return fmt.Errorf("mounting %s in the image: %w", from, err)
 	}
@@ -102,77 +116,69 @@ func (r Root) bind(from, to string, flags uintptr) error {
 }
 
 // show mounts a host file read-only at its own path. Devices remain writable.
-func (r Root) show(name string) error {
-	if err := r.bind("/"+name, name, 0); err != nil {
+func show(name string) error {
+	if err := bind("/"+name, name, 0); err != nil {
 		return err
 	}
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
-	if err := unix.MountSetattr(unix.AT_FDCWD, filepath.Join(r.Dir, name), 0, &attr); err != nil {
+	if err := unix.MountSetattr(unix.AT_FDCWD, filepath.Join(newRoot, name), 0, &attr); err != nil {
 		return fmt.Errorf("making /%s of the image read-only: %w", name, err)
 	}
 	return nil
 }
 
-func (r Root) temporary(at, options string) error {
-	if err := unix.Mount("tmpfs", filepath.Join(r.Dir, at), "tmpfs", unix.MS_NOSUID, options); err != nil {
+func temporary(at, options string) error {
+	if err := unix.Mount("tmpfs", filepath.Join(newRoot, at), "tmpfs", unix.MS_NOSUID, options); err != nil {
 		return fmt.Errorf("making /%s in the image: %w", at, err)
 	}
 	return nil
 }
 
-// mount mounts everything the process sees. Mount points are real folders and files of the unpacked image, so no link leads elsewhere.
-func (r Root) mount() error {
-	if err := r.bind(r.Dir, "", 0); err != nil {
-		return err
-	}
+// mountOwn mounts everything else that the process sees. Mount points are real folders and files of the unpacked image, so no link leads elsewhere.
+func mountOwn() error {
 	err := errors.Join(
-		r.bind("/proc", "proc", unix.MS_REC), r.bind("/sys", "sys", unix.MS_REC),
-		r.temporary("tmp", "mode=1777,size=1g"), r.temporary("dev", "mode=755,size=1m"),
+		mountProc(filepath.Join(newRoot, "proc")), bind("/sys", "sys", unix.MS_REC),
+		temporary("tmp", "mode=1777,size=1g"), temporary("dev", "mode=755,size=1m"),
 	)
 	if err != nil {
 		return err
 	}
-	if info, err := os.Lstat(filepath.Join(r.Dir, HostsFile)); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Lstat(filepath.Join(newRoot, HostsFile)); err == nil && info.Mode().IsRegular() {
 		if _, err := os.Stat("/" + HostsFile); err == nil {
-			if err := r.show(HostsFile); err != nil {
+			if err := show(HostsFile); err != nil {
 				return err
 			}
 		}
 	}
-	if r.Exchange != "" {
-		if err := r.bind(r.Exchange, ExchangeFolder, 0); err != nil {
-			return err
-		}
-	}
-	return r.devices()
+	return devices()
 }
 
-func (r Root) devices() error {
+func devices() error {
 	for _, name := range []string{"null", "zero", "full", "random", "urandom"} {
 		target := filepath.Join("dev", name)
-		if err := os.WriteFile(filepath.Join(r.Dir, target), nil, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(newRoot, target), nil, 0o666); err != nil {
 			return fmt.Errorf("making /%s in the image: %w", target, err)
 		}
-		if err := r.show(target); err != nil {
+		if err := show(target); err != nil {
 			return err
 		}
 	}
 	for name, target := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"} {
-		if err := os.Symlink(target, filepath.Join(r.Dir, "dev", name)); err != nil {
+		if err := os.Symlink(target, filepath.Join(newRoot, "dev", name)); err != nil {
 			return fmt.Errorf("making /dev/%s in the image: %w", name, err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(r.Dir, "dev", "shm"), 0o777|fs.ModeSticky); err != nil {
+	if err := os.Mkdir(filepath.Join(newRoot, "dev", "shm"), 0o777|fs.ModeSticky); err != nil {
 		return fmt.Errorf("making /dev/shm in the image: %w", err)
 	}
-	return r.temporary("dev/shm", "mode=1777,size=64m")
+	return temporary("dev/shm", "mode=1777,size=64m")
 }
 
 // protect makes the image and the visible kernel files read-only.
-func (r Root) protect() error {
+func protect() error {
 	for at, flags := range map[string]uint{"": 0, "proc": unix.AT_RECURSIVE, "sys": unix.AT_RECURSIVE} {
 		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
-		if err := unix.MountSetattr(unix.AT_FDCWD, filepath.Join(r.Dir, at), flags, &attr); err != nil {
+		if err := unix.MountSetattr(unix.AT_FDCWD, filepath.Join(newRoot, at), flags, &attr); err != nil {
 			return fmt.Errorf("making /%s of the image read-only, which needs Linux 5.12: %w", at, err)
 		}
 	}

@@ -40,7 +40,7 @@ func serveAgent(ctx context.Context, args []string, in io.Reader, out io.Writer)
 		}
 	}
 	c.Sandbox.SharedNetwork = true
-	c.Sandbox.FindServer = observe.OldestChildOf(*keeper)
+	c.Sandbox.FindServer, c.Sandbox.Keeper = observe.OldestChildOf(*keeper), *keeper
 	own, err := role.Parse(f.Args())
 	if err != nil {
 		return err

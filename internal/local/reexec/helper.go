@@ -12,13 +12,14 @@ import (
 	"syscall"
 
 	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/local/image"
 )
 
 const (
 	AgentCommand   = "local-agent"
 	KeeperCommand  = "local-keeper"
 	LaunchCommand  = "local-launch"
-	ContainCommand = "local-contain"
+	ContainCommand = image.ContainCommand
 	ServerCommand  = "local-server"
 )
 
@@ -38,7 +39,7 @@ func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	case LaunchCommand:
 		return launchProgram(ctx, args[1:], errs)
 	case ContainCommand:
-		return contain(ctx, args[1:], errs)
+		return contain(ctx, args[1:], in, errs)
 	case ServerCommand:
 		err = serveEqual(ctx, args[1:])
 	default:
@@ -50,7 +51,7 @@ func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 // launchProgram is the parent of a program that measures itself, and returns its exit code.
 func launchProgram(ctx context.Context, args []string, errs io.Writer) (int, error) {
 	f := flag.NewFlagSet(LaunchCommand, flag.ContinueOnError)
-	exchange := f.String("exchange", "", "the folder in which the program's parent and its collector meet")
+	exchange := f.String("exchange", "", "the folder that the program's parent shares with its collector")
 	if err := f.Parse(args); err != nil || f.NArg() == 0 {
 		return 1, usageError(LaunchCommand)
 	}

@@ -49,7 +49,8 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	dir := f.String("dir", "", "its working directory")
 	log := f.String("log", "", "the file for its output")
 	stop := f.String("stop-signal", "", "the signal that tells the implementation to end")
-	contained := f.Bool("contained", false, "let the implementation begin in namespaces of its own")
+	var root rootFlag
+	f.Var(&root, "root", "the image whose program the implementation is, instead of a command")
 	var env []string
 	f.Func("env", "a variable of its environment", func(v string) error {
 		env = append(env, v)
@@ -57,18 +58,18 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	})
 	var group groupFlag
 	f.Var(&group, "cgroup", "the cgroup of the implementation, if it has one of its own")
-	if err := f.Parse(args); err != nil || f.NArg() == 0 {
+	if err := f.Parse(args); err != nil || (f.NArg() == 0) == (root.Root == nil) {
 		return usageError(KeeperCommand)
 	}
 	// The implementation dies with this thread, and its orphans become this process's children.
 	runtime.LockOSThread()
 	if err := errors.Join(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), kernel.RaiseDescriptors()); err != nil {
-		return fmt.Errorf("keeping %s: %w", f.Arg(0), err)
+		return fmt.Errorf("keeping an implementation: %w", err)
 	}
 	notes := json.NewEncoder(out)
 	// No other process may remain to remove it.
 	defer group.RemoveAll()
-	cmd, err := startKept(startSpec{f.Args(), env, *dir, *log, util.ParseCPUs(*cpus), *contained}, group.Group)
+	cmd, err := startKept(startSpec{f.Args(), env, *dir, *log, util.ParseCPUs(*cpus), root.Root}, group.Group)
 	if err != nil {
 		return notes.Encode(Note{Failed: err.Error()})
 	}
@@ -76,18 +77,15 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	if err := notes.Encode(Note{PID: cmd.Process.Pid}); err != nil {
 		return err
 	}
-	exited, over := make(chan struct{}), make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // ProcessState has the result.
-		close(exited)
-	}()
+	exited, over := make(chan syscall.WaitStatus, 1), make(chan struct{})
+	go reap(cmd.Process.Pid, exited)
 	go func() {
 		_, _ = io.Copy(io.Discard, in) // In any case the run is over.
 		close(over)
 	}()
 	select {
-	case <-exited:
-		err := notes.Encode(Note{Exited: exitOf(cmd.ProcessState), OutOfMemory: group.Group != nil && group.OutOfMemory()})
+	case status := <-exited:
+		err := notes.Encode(Note{Exited: exitOf(status), OutOfMemory: group.Group != nil && group.OutOfMemory()})
 		<-over
 		return err
 	case <-over:
@@ -96,8 +94,23 @@ func keep(args []string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
+// reap waits for all children, orphans included, and sends how the implementation ended. The kernel adds the CPU time of each to this process's.
+func reap(implementation int, exited chan<- syscall.WaitStatus) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return // No child is left.
+		case pid == implementation:
+			exited <- status
+		}
+	}
+}
+
 // end sends the stop signal, and kills the implementation if it does not end.
-func end(cmd *exec.Cmd, stop syscall.Signal, exited <-chan struct{}) {
+func end(cmd *exec.Cmd, stop syscall.Signal, exited <-chan syscall.WaitStatus) {
 	_ = syscall.Kill(-cmd.Process.Pid, stop) // It may have ended meanwhile.
 	select {
 	case <-exited:
@@ -108,11 +121,21 @@ func end(cmd *exec.Cmd, stop syscall.Signal, exited <-chan struct{}) {
 }
 
 type startSpec struct {
-	command   []string
-	env       []string
-	dir, log  string
-	cpus      []int
-	contained bool
+	command  []string
+	env      []string
+	dir, log string
+	cpus     []int
+	// root replaces command, env and dir.
+	root *image.Root
+}
+
+func (k startSpec) cmd() (*exec.Cmd, error) {
+	if k.root != nil {
+		return k.root.Command()
+	}
+	cmd := exec.Command(k.command[0], k.command[1:]...) //nolint:noctx // Its end is the keeper's work.
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = k.dir, append(os.Environ(), k.env...), &syscall.SysProcAttr{}
+	return cmd, nil
 }
 
 // startKept starts an implementation in its own process group and cgroup, if any.
@@ -121,14 +144,14 @@ func startKept(k startSpec, group *cgroup.Group) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer output.Close()                                //nolint:errcheck // The implementation has a descriptor of its own.
-	cmd := exec.Command(k.command[0], k.command[1:]...) //nolint:noctx // Its end is the keeper's work.
-	cmd.Dir, cmd.Stdout, cmd.Stderr = k.dir, output, output
-	cmd.Env = append(os.Environ(), k.env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if k.contained {
-		image.SetNamespaces(cmd.SysProcAttr)
+	defer output.Close() //nolint:errcheck // The implementation has a descriptor of its own.
+	cmd, err := k.cmd()
+	if err != nil {
+		return nil, err
 	}
+	defer image.Close(cmd)
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Pdeathsig = true, syscall.SIGKILL
 	if group == nil {
 		return cmd, startOn(cmd, k.cpus)
 	}
@@ -136,14 +159,13 @@ func startKept(k startSpec, group *cgroup.Group) (*exec.Cmd, error) {
 	return cmd, group.Within(func() error { return startOn(cmd, k.cpus) })
 }
 
-func exitOf(s *os.ProcessState) *keeperExit {
-	e := &keeperExit{Code: int32(s.ExitCode()), Reason: "Error"}
-	status, ok := s.Sys().(syscall.WaitStatus)
+func exitOf(status syscall.WaitStatus) *keeperExit {
+	e := &keeperExit{Code: int32(status.ExitStatus()), Reason: "Error"}
 	switch {
-	case ok && status.Signaled():
+	case status.Signaled():
 		// As the kubelet reports it: 128 plus the signal number.
 		e.Code, e.Reason = 128+int32(status.Signal()), status.Signal().String()
-	case s.Success():
+	case status.ExitStatus() == 0:
 		e.Reason = "Completed"
 	}
 	return e

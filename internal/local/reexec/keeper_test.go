@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"loadstone.dev/loadstone/internal/agent/kernel"
+	"loadstone.dev/loadstone/internal/agent/launch"
+	"loadstone.dev/loadstone/internal/agent/observe"
+	"loadstone.dev/loadstone/internal/local/image"
 	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 )
 
@@ -28,12 +31,17 @@ type kept struct {
 
 func keeping(t *testing.T, cpus []int, command ...string) *kept {
 	t.Helper()
+	return keepingWith(t, cpus, append([]string{"--"}, command...))
+}
+
+func keepingWith(t *testing.T, cpus []int, args []string) *kept {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := &kept{dir: t.TempDir(), log: filepath.Join(t.TempDir(), "log")}
-	k.cmd = exec.CommandContext(t.Context(), self, append([]string{KeeperCommand, "--cpus", CPUList(cpus), "--dir", k.dir, "--log", k.log, "--"}, command...)...)
+	k.cmd = exec.CommandContext(t.Context(), self, append([]string{KeeperCommand, "--cpus", CPUList(cpus), "--dir", k.dir, "--log", k.log}, args...)...)
 	k.cmd.Stderr = &k.errors
 	in, err := k.cmd.StdinPipe()
 	if err != nil {
@@ -98,6 +106,78 @@ func TestAKeeperTellsHowItsProgramHasEnded(t *testing.T) {
 			k.end(t)
 		})
 	}
+}
+
+// Without a wait, an orphan stays in the list of processes.
+func TestKeeperWaitsForOrphans(t *testing.T) {
+	k := keeping(t, reexectest.OwnCPUs(t), "/bin/sh", "-c", `(/bin/sh -c 'echo $$ > orphan' &); exec sleep 1000`)
+	if first := k.note(t); first.Failed != "" {
+		t.Fatal(first.Failed)
+	}
+	orphan := k.written(t, "orphan")
+	reexectest.Await(t, "the orphan was waited for", func() bool {
+		_, err := os.Stat(filepath.Join("/proc", orphan))
+		return errors.Is(err, os.ErrNotExist)
+	})
+	k.end(t)
+}
+
+// The keeper's agents find the program's parent as the keeper's child, and its output in the exchange.
+func TestKeeperRunsAProgramThatMeasuresItselfInItsSandbox(t *testing.T) {
+	users, err := image.FreeUsers()
+	if err == nil {
+		err = image.Permitted(users)
+	}
+	if err != nil {
+		t.Skipf("this machine permits no sandbox: %v", err)
+	}
+	dir, x := t.TempDir(), launch.Exchange(t.TempDir())
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "probe"), "../image/testdata/probe")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the program: %v: %s", err, out)
+	}
+	for _, place := range append(image.MountFolders(), "etc") {
+		if err := os.Mkdir(filepath.Join(dir, place), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args, err := RootArgs(image.Root{Dir: dir, Process: image.Process{Argv: []string{"/probe"}, Folder: "/"}, Exchange: string(x), Users: users, Processes: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Give(0, launch.Command{At: time.Now(), Limit: reexectest.Patience}); err != nil {
+		t.Fatal(err)
+	}
+	k := keepingWith(t, reexectest.OwnCPUs(t), args)
+	started := k.note(t)
+	if started.Failed != "" {
+		t.Fatal(started.Failed)
+	}
+	var exit *launch.Exit
+	reexectest.Await(t, "the program ended", func() bool {
+		exit, err = x.Exited(0)
+		return exit != nil || err != nil
+	})
+	if err != nil || exit.Code != 0 {
+		t.Fatalf("it ends with %+v, %v: %s", exit, err, x.Tail(launch.ErrorsFile, 1000))
+	}
+	if pid, err := observe.OldestChildOf(k.cmd.Process.Pid)("/proc"); err != nil || pid != started.PID {
+		t.Errorf("its parent is process %d, %v, want %d", pid, err, started.PID)
+	}
+	said := x.Tail(launch.OutputFile, 10000)
+	for _, want := range []string{`"CapEff":"0000000000000000"`, `"Seccomp":"2"`, `"/own":"refused"`} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not see %s: %s", want, said)
+		}
+	}
+	if strings.Contains(said, "/.loadstone/own") {
+		t.Errorf("it cannot write to the exchange: %s", said)
+	}
+	if err := x.Collected(); err != nil {
+		t.Fatal(err)
+	}
+	k.end(t)
 }
 
 func TestAKeeperTellsOfAProgramThatCannotBeStarted(t *testing.T) {

@@ -102,12 +102,12 @@ func (c *Process) End() {
 	}
 }
 
-// contain enters a root file system and becomes its program. Without arguments it only tests whether this machine permits that.
-func contain(ctx context.Context, args []string, errs io.Writer) (int, error) {
+// contain enters a root file system and becomes its program. Without arguments it holds a sandbox until in ends.
+func contain(ctx context.Context, args []string, in io.Reader, errs io.Writer) (int, error) {
 	// What this thread drops, its program drops too.
 	runtime.LockOSThread()
 	if len(args) == 0 {
-		err := image.Private()
+		err := image.Hold(in)
 		return statusOf(err), err
 	}
 	var root image.Root
@@ -138,6 +138,23 @@ func (g *groupFlag) String() string { return "" }
 
 // Set implements flag.Value.
 func (g *groupFlag) Set(text string) error { return json.Unmarshal([]byte(text), &g.Group) }
+
+type rootFlag struct{ *image.Root }
+
+// String implements flag.Value.
+func (r *rootFlag) String() string { return "" }
+
+// Set implements flag.Value.
+func (r *rootFlag) Set(text string) error { return json.Unmarshal([]byte(text), &r.Root) }
+
+// RootArgs returns the arguments that let a keeper start an image's program in its sandbox.
+func RootArgs(r image.Root) ([]string, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a root file system: %w", err)
+	}
+	return []string{"--root", string(text)}, nil
+}
 
 // GroupArgs returns the arguments that pass a cgroup to a helper; empty if there is none.
 func GroupArgs(name string, g *cgroup.Group) []string {

@@ -100,7 +100,6 @@ func (p *parser) counted(line string) (Cost, error) {
 	return p.counts(fields[len(p.positions):])
 }
 
-// position reads a number, a distance from the last one, or "*" for the last one.
 func position(last int64, text string) (int64, error) {
 	switch text[0] {
 	case '*':

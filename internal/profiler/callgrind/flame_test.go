@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -145,8 +146,9 @@ func TestNamesFromOutsideAreEscaped(t *testing.T) {
 }
 
 func FuzzOfCalls(f *testing.F) {
-	f.Add([]byte("events: Ir\nfn=main\n1 10\ncfn=a\ncalls=1 1\n1 90\nfn=a\n1 45\ncfn=main\ncalls=9 1\n1 45\ntotals: 55\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	corpus := mutated.Of[[]byte](f)
+	corpus.Add([]byte("events: Ir\nfn=main\n1 10\ncfn=a\ncalls=1 1\n1 90\nfn=a\n1 45\ncfn=main\ncalls=9 1\n1 45\ntotals: 55\n"))
+	corpus.Fuzz(func(t testing.TB, text []byte) {
 		p, _ := callgrind.Parse(bytes.NewReader(text))
 		if err := callgrind.OfCalls(p, 0).SVG(io.Discard, ""); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 // Graph is a tree of stacks.
 type Graph struct {
-	// Unit is what is counted, such as "Ir" or "samples".
+	// Unit is the counted event, such as "Ir" or "samples".
 	Unit string `json:"unit"`
 	// Root is the program. Its callees are functions without callers in the profile.
 	Root Frame `json:"root"`
@@ -73,10 +73,9 @@ type builder struct {
 	profile Profile
 	event   int
 	least   float64
-	// calls are by function, most costly first; on marks functions on the stack.
-	calls [][]Call
-	on    []bool
-	drawn int
+	calls   [][]Call
+	on      []bool
+	drawn   int
 }
 
 func newBuilder(p Profile, event int, total int64) *builder {

@@ -115,7 +115,6 @@ func (p *parser) entry(line string) error {
 	return p.cost(line)
 }
 
-// header reads a line before the costs, or the totals after them.
 func (p *parser) header(name, value string) error {
 	switch name {
 	case "cmd":
@@ -181,7 +180,7 @@ func (p *parser) specification(name, value string) error {
 	return nil
 }
 
-// level removes the recursion depth with which callgrind marks calls: "f'2" becomes f.
+// level removes callgrind's mark of recursion depth: "f'2" becomes f.
 func level(name string) string {
 	base := strings.TrimRight(name, "0123456789")
 	if without, found := strings.CutSuffix(base, "'"); found && len(base) < len(name) && without != "" {

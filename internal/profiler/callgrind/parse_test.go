@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/profiler/callgrind"
 	"loadstone.dev/loadstone/internal/profiler/lines"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func sample(tb testing.TB, name string) string {
@@ -225,8 +226,9 @@ func TestTheCallsThatCostMostComeFirst(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(head + "ob=(1) x\nfl=(1) a.c\nfn=(1) a\n1 10\ncfn=(2) b\ncalls=1 2\n+1 500\nfn=(2)\n* 20\ncfn=(1)\ncalls=1 1\n2 400\ntotals: 30\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	corpus := mutated.Of[[]byte](f)
+	corpus.Add([]byte(head + "ob=(1) x\nfl=(1) a.c\nfn=(1) a\n1 10\ncfn=(2) b\ncalls=1 2\n+1 500\nfn=(2)\n* 20\ncfn=(1)\ncalls=1 1\n2 400\ntotals: 30\n"))
+	corpus.Fuzz(func(t testing.TB, text []byte) {
 		p, _ := callgrind.Parse(bytes.NewReader(text))
 		for _, c := range p.Calls {
 			if c.From >= len(p.Functions) || c.To >= len(p.Functions) || c.From < 0 || c.To < 0 {

@@ -1,3 +1,3 @@
-// Package lines reads profilers' text files line by line, with size limits, and errors that name the line and what is missing. The package is
-// pure. Files are untrusted.
+// Package lines reads profilers' text files line by line, with size limits, and errors that name the line and the missing part. The package is pure.
+// Files are untrusted.
 package lines

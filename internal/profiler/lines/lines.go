@@ -12,7 +12,7 @@ import (
 	"loadstone.dev/loadstone/internal/base/printed"
 )
 
-// Errors of files. A parser returns what it has read together with them.
+// Errors of files. A parser also returns the part before them.
 var (
 	// ErrEmpty: the tool wrote nothing.
 	ErrEmpty = errors.New("the file is empty: the tool did not start, or was killed before it wrote")
@@ -51,7 +51,6 @@ func NewReader(r io.Reader) *Reader {
 	return reader
 }
 
-// split finds lines like bufio, and records whether the last one has an end.
 func (r *Reader) split(data []byte, atEOF bool) (int, []byte, error) {
 	r.open = atEOF && len(data) > 0 && bytes.IndexByte(data, '\n') < 0
 	return bufio.ScanLines(data, atEOF)

@@ -54,7 +54,6 @@ func (b *branches) below(n Node, depth int) {
 	}
 }
 
-// places counts the places of a node: massif combines those below its threshold.
 func (n Node) places() (count int, small bool) {
 	if n.File == "" {
 		if _, err := fmt.Sscanf(n.Function, "in %d place", &count); err == nil && count > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/profiler/lines"
 	"loadstone.dev/loadstone/internal/profiler/massif"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func sample(tb testing.TB, name string) string {
@@ -144,8 +145,9 @@ func many(n int) string {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(head + snapshot(0, "peak\nn1: 2 (heap)\n n0: 2 0x1: f (a.c:3)")))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	corpus := mutated.Of[[]byte](f)
+	corpus.Add([]byte(head + snapshot(0, "peak\nn1: 2 (heap)\n n0: 2 0x1: f (a.c:3)")))
+	corpus.Fuzz(func(t testing.TB, text []byte) {
 		r, err := massif.Parse(bytes.NewReader(text))
 		if err == nil && r.Peak() == nil {
 			t.Error("a result without a peak is no error")

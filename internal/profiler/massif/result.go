@@ -17,8 +17,7 @@ type Snapshot struct {
 	ExtraBytes int64 `json:"extraBytes"`
 	// StackBytes is 0 unless massif measured stacks.
 	StackBytes int64 `json:"stackBytes"`
-	// Peak: massif marked the snapshot as the peak.
-	Peak bool `json:"peak,omitempty"`
+	Peak       bool  `json:"peak,omitempty"`
 	// Tree is what allocated the heap; nil if not written.
 	Tree *Node `json:"tree,omitempty"`
 }

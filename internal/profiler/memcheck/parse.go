@@ -17,16 +17,14 @@ const (
 	MaxBytes = 256 << 20
 	// MaxContexts bounds error contexts and leaks: valgrind stops after a thousand errors.
 	MaxContexts = 10_000
-	// maxFrames is valgrind's own bound of a stack.
-	maxFrames = 500
-	maxText   = 4096
-	maxTotal  = 1 << 48
+	maxFrames   = 500
+	maxText     = 4096
+	maxTotal    = 1 << 48
 )
 
 type state struct {
 	result Result
-	// at maps an error's unique name to its index, for the counts at the end.
-	at map[string]int
+	at     map[string]int
 }
 
 // Parse parses memcheck's XML. If the file ends early, the part read is returned with the error.

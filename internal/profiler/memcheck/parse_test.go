@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/profiler/lines"
 	"loadstone.dev/loadstone/internal/profiler/memcheck"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func sample(tb testing.TB, name string) string {
@@ -205,10 +206,11 @@ func TestBadTreesOfAllocations(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	corpus := mutated.Of[[]byte](f)
 	for _, name := range []string{"planted.xml", "signal.xml", "cut.xml"} {
-		f.Add([]byte(sample(f, name)))
+		corpus.Add([]byte(sample(f, name)))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	corpus.Fuzz(func(t testing.TB, text []byte) {
 		r, err := memcheck.Parse(bytes.NewReader(text))
 		if err == nil && !r.Finished {
 			t.Error("a result without an end is no error")
@@ -225,8 +227,9 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzParseHeap(f *testing.F) {
-	f.Add([]byte(sample(f, "planted.xtree")))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	corpus := mutated.Of[[]byte](f)
+	corpus.Add([]byte(sample(f, "planted.xtree")))
+	corpus.Fuzz(func(t testing.TB, text []byte) {
 		if h, err := memcheck.ParseHeap(bytes.NewReader(text)); err == nil && (h.Allocations < 0 || h.InUseBytes < 0) {
 			t.Errorf("heap %+v", h)
 		}

@@ -8,10 +8,9 @@ import (
 // Result is memcheck's result for one process.
 type Result struct {
 	// Version is valgrind's, such as "3.19.0".
-	Version string   `json:"version,omitempty"`
-	Command []string `json:"command,omitempty"`
-	// Finished: memcheck wrote its file to the end, with leaks.
-	Finished bool `json:"finished"`
+	Version  string   `json:"version,omitempty"`
+	Command  []string `json:"command,omitempty"`
+	Finished bool     `json:"finished"`
 	// Signal ended the program, such as "SIGTERM", or empty.
 	Signal string `json:"signal,omitempty"`
 	// Errors are in order of first occurrence, one per context.

@@ -19,7 +19,7 @@ type Counter struct {
 	Why   string   `json:"why,omitempty"`
 	// Unit is empty for counts; task-clock is in "msec".
 	Unit string `json:"unit,omitempty"`
-	// Share is the share of time in which the event was counted. Below 1, perf has extrapolated.
+	// Share is the counted share of time. Below 1, perf has extrapolated.
 	Share float64 `json:"share"`
 }
 
@@ -35,8 +35,7 @@ const (
 	UserOnly    = ":u"
 	MaxCounters = 1000
 	maxName     = 256
-	// fewest is the number of columns in every version of perf: value, unit, event, time and share.
-	fewest = 5
+	fewest      = 5
 )
 
 // Parse parses perf's lines. If one is wrong, those before it are returned with the error.

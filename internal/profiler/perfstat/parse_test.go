@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/profiler/lines"
 	"loadstone.dev/loadstone/internal/profiler/perfstat"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 )
 
 func sample(tb testing.TB) string {
@@ -117,8 +118,9 @@ func TestAReasonIsNoLineOfItsOwn(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(sample(f)))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	corpus := mutated.Of[[]byte](f)
+	corpus.Add([]byte(sample(f)))
+	corpus.Fuzz(func(t testing.TB, text []byte) {
 		counters, err := perfstat.Parse(bytes.NewReader(text))
 		if err == nil && len(counters) == 0 {
 			t.Error("no counters are no error")

@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// slicesPerSecond is how often the simulated machine changes speed and a duet changes its server.
 const slicesPerSecond = 10
 
 // machine has a wandering speed: the log of its slowness returns to 0 within about half a minute.
@@ -31,7 +30,6 @@ func (m *machine) slice() float64 {
 	return math.Exp(m.level)
 }
 
-// over returns the mean slowness for one user, followed by twice as long without a user.
 func (m *machine) over(seconds int32) float64 {
 	var work float64
 	n := int(seconds) * slicesPerSecond
@@ -44,7 +42,6 @@ func (m *machine) over(seconds int32) float64 {
 	return float64(n) / work
 }
 
-// turns returns the mean slowness for each of two that take turns.
 func (m *machine) turns(seconds int32) [2]float64 {
 	var work [2]float64
 	n := int(seconds) * slicesPerSecond

@@ -39,8 +39,7 @@ type Options struct {
 	// Noise is the standard deviation of the log of a cell's speed, and of its CPU time per request.
 	Noise float64
 	// Drift is the standard deviation of the log of the machine's wandering speed.
-	Drift float64
-	// Duet puts two servers into each trial, in turns.
+	Drift   float64
 	Duet    bool
 	Seconds int32
 	// Generators is the number of generator pods that share each level; 0 means 1.
@@ -49,7 +48,6 @@ type Options struct {
 
 func (o Options) generators() int { return int(max(o.Generators, 1)) }
 
-// generatorMicros is the generator's CPU time per request: one CPU makes 200,000 requests/s.
 const generatorMicros = 5
 
 // Duel is a run of two contenders and a reference; the second contender has 1.2 times the first's CPU time per
@@ -71,7 +69,20 @@ func Round(round int, cost float64) record.RunData {
 	o.Levels, o.Seconds, o.Noise, o.Seed = []int32{100}, 1, 0.01, uint64(round)
 	o.Servers = o.Servers[:2]
 	o.Servers[1].CPUMicros *= cost
-	return Run(o)
+	d := Run(o)
+	NewImage(d, o.Servers[1].Name, round)
+	return d
+}
+
+// NewImage gives an implementation of a round an image that no other round has.
+func NewImage(d record.RunData, name string, round int) {
+	for _, t := range d.Trials {
+		for i := range t.Manifest.Pods {
+			if p := &t.Manifest.Pods[i]; t.Manifest.Servers[0] == name && p.Member == record.MemberServer(0) {
+				p.ImageID = fmt.Sprintf("sha256:%s", digest(fmt.Sprint(name, round)))
+			}
+		}
+	}
 }
 
 // Run simulates a run. The first server is the baseline.
@@ -284,7 +295,6 @@ func (o Options) trial(rng *rand.Rand, machine *machine, servers []Server, block
 	return t
 }
 
-// generator adds a generator on its own node; the first one has checked the answer.
 func (o Options) generator(t *record.TrialData, k int) {
 	node := "loadgen"
 	if k > 0 {
@@ -356,7 +366,6 @@ func (o Options) observation(rng *rand.Rand, s Server, at record.Point, start ti
 	}
 }
 
-// series spreads requests and CPU time over intervals of 100 ms, with a little noise and one dip.
 func (o Options) series(rng *rand.Rand, requests, used int64) *record.Series {
 	n := int(o.Seconds) * 10
 	s := record.Series{EveryMillis: 100}

@@ -41,7 +41,6 @@ func (o Options) plannedStep(number int32, s record.Search) record.Cell {
 	}
 }
 
-// searchIn adds the steps of a search. The server is also observed in the slots that the search leaves idle.
 func (o Options) searchIn(rng *rand.Rand, t *record.TrialData, server Server, s record.Search) {
 	cpu := server.CPUMicros * math.Exp(rng.NormFloat64()*o.Noise)
 	start := t.Manifest.Start

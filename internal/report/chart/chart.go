@@ -31,7 +31,6 @@ type Chart struct {
 	Plot     []Mark
 }
 
-// halfWidth is the approximate plot width, in pixels, with two charts side by side.
 const halfWidth = 500
 
 // Wide reports whether the chart needs the full page width.
@@ -47,12 +46,10 @@ func (c *Chart) Grid(y Span, ticks []float64, label func(float64) string) {
 }
 
 const (
-	// Height is that of a chart of categories; values range from Top to Bottom.
 	Height = 250
 	Top    = 24
 	Bottom = 212
-	// Pad is the empty share of a category on each side.
-	Pad = 0.09
+	Pad    = 0.09
 	// SlotWidth is an implementation's least width in a category, in pixels.
 	SlotWidth = 26
 )

@@ -28,8 +28,7 @@ func NiceTicks(largest float64) []float64 {
 const (
 	// leastGap is the least distance of two labels on a ratio axis, as a share: 45 of a phone's 350 pixels.
 	leastGap = 0.13
-	// nearly allows for rounding errors of decimal fractions.
-	nearly = 1e-9
+	nearly   = 1e-9
 )
 
 // RatioTicks returns round ratios that enclose low, high and 1. The axis begins and ends at a tick, so no value lies
@@ -50,7 +49,6 @@ func RatioTicks(low, high float64) []float64 {
 	return []float64{ticks[0], 1, ticks[len(ticks)-1]}
 }
 
-// lattice returns multiples of a step around 1 that enclose low and high.
 func lattice(low, high, step float64) []float64 {
 	var out []float64
 	for k := math.Floor((low-1)/step + nearly); k <= math.Ceil((high-1)/step-nearly); k++ {
@@ -59,7 +57,6 @@ func lattice(low, high, step float64) []float64 {
 	return out
 }
 
-// powers returns multiples of powers of ten that enclose low and high.
 func powers(low, high float64, mantissas []float64) []float64 {
 	var all []float64
 	for e := math.Floor(math.Log10(low)) - 1; e <= math.Ceil(math.Log10(high)); e++ {

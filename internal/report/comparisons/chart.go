@@ -14,15 +14,13 @@ import (
 )
 
 const (
-	// placeWidth is the least width of one axis value, in pixels.
-	placeWidth = 56
-	// fewestPlaces is the least number of values for an axis.
+	placeWidth   = 56
 	fewestPlaces = 2
 )
 
 // curve is a family of cases that differ in one number.
 type curve struct {
-	// name is their common part, axis the name of the number, metric what is drawn.
+	// name is their common part, axis the name of the number, metric the drawn one.
 	name, axis, metric, unit string
 	places                   []string
 	cases                    []analysis.Case
@@ -85,7 +83,6 @@ func join(all []curve, c analysis.Case, axis record.Axis) []curve {
 	return all
 }
 
-// at returns an implementation's case at a place; nil if it has none that counts.
 func (c curve) at(implementation, place string) *analysis.Case {
 	i := slices.IndexFunc(c.cases, func(own analysis.Case) bool {
 		return own.Implementation == implementation && own.Summary != nil && slices.Contains(own.Axes, record.Axis{Name: c.axis, Value: place})
@@ -125,7 +122,6 @@ func (v cases) chart(c curve) chart.Chart {
 
 func middle(k, of int) string { return chart.Percentage((float64(k) + 0.5) * 100 / float64(of)) }
 
-// line draws one implementation: means with intervals, and a faint line between means.
 func (v cases) line(c curve, y chart.Span, implementation string) []chart.Mark {
 	var out []chart.Mark
 	look := v.Looks[implementation]

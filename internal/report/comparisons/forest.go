@@ -28,7 +28,6 @@ type forestPanel struct {
 	Rows           []forestRow
 }
 
-// forestRow is one effect, over a load's levels or at one level.
 type forestRow struct {
 	Label   string
 	Overall bool
@@ -121,7 +120,6 @@ func (v comparisons) forestAxis(m verdict.Metric, effects []view.Effect) (chart.
 	return chart.Span{Low: ticks[0], High: ticks[len(ticks)-1], From: 5, To: 95, Log: true}, ticks
 }
 
-// reach returns how far a result's marks reach; 1 to 1 if it has none.
 func (v comparisons) reach(r verdict.Result) (low, high float64) {
 	low, high = 1, 1
 	hold := func(ratio float64) { low, high = min(low, ratio), max(high, ratio) }

@@ -20,7 +20,6 @@ var searchTemplates = page.Templates(searchText)
 
 type searches struct{ *view.View }
 
-// capacities holds a table, and a picture of the steps for each load.
 type capacities struct {
 	Leads  []string
 	Table  table.Table
@@ -75,8 +74,11 @@ func (v searches) byLoad() [][]capacity.Capacity {
 func (v searches) capacityRow(c capacity.Capacity) table.Row {
 	look := v.Looks[c.Implementation]
 	kept, interval, n := v.Mean(c.Rate, format.Rate), format.Missing, 0
-	if c.IsBound {
+	switch missed := c.Missed(); {
+	case c.IsBound:
 		kept = v.Say("atleast", kept)
+	case c.Rate == nil && missed > 0:
+		kept = v.Say("atmost", format.Rate(missed))
 	}
 	if s := c.Rate; s != nil {
 		n = s.N
@@ -156,7 +158,6 @@ func (v searches) stepChart(load []capacity.Capacity) chart.Chart {
 	return c
 }
 
-// placeOf returns a block's place within its implementation, from 0 to 1.
 func (v searches) placeOf(block int32) float64 {
 	if v.Table.Run.Blocks <= 1 {
 		return 0.5

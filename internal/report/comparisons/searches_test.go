@@ -14,6 +14,7 @@ import (
 	"loadstone.dev/loadstone/internal/report/phrase"
 	"loadstone.dev/loadstone/internal/report/view"
 	"loadstone.dev/loadstone/internal/stats/inference"
+	"loadstone.dev/loadstone/internal/trial/search"
 )
 
 func searched(of ...capacity.Capacity) searches {
@@ -56,7 +57,13 @@ func TestARowSaysWhatTheSearchesFound(t *testing.T) {
 		},
 		"a lower bound": {
 			capacity.Capacity{Implementation: "go", Rate: &inference.Summary{N: 3, Mean: 1234, Low: ptr(1200.0)}, IsBound: true, NotReached: 3},
-			[]string{"go", "≥ 1,234", "≥ 1,200", "3", "3 missed no rate", "–", "–", "–", ""},
+			[]string{"go", "≥ 1,234", "≥ 1,200", "3", "3 missed no rate beyond doubt", "–", "–", "–", ""},
+		},
+		"no rate sustained": {
+			capacity.Capacity{Implementation: "go", BelowStart: 2, Trials: []capacity.Trial{
+				{Result: search.BelowStart, Lowest: search.Tried{Rate: 25}}, {Result: search.BelowStart, Lowest: search.Tried{Rate: 30}},
+			}},
+			[]string{"go", "≤ 30.0", "–", "0", "2 sustained no rate", "–", "–", "–", ""},
 		},
 		"nothing": {
 			capacity.Capacity{Implementation: "go", Unusable: 2, BelowStart: 1},

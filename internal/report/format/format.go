@@ -55,7 +55,6 @@ var (
 	bytesScales  = []scaled{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
 )
 
-// scale picks the largest unit in which a value is at least 1, or the smallest.
 func scale(v float64, scales []scaled) scaled {
 	for _, s := range scales {
 		if math.Abs(v) >= s.factor {
@@ -87,7 +86,6 @@ func Rate(v float64) string { return Digits(v) }
 // Percent prints a share. Small shares keep their digits, since 0.0985 % and 0.1 % differ.
 func Percent(share float64) string { return Digits(share*100) + " %" }
 
-// ratio prints two decimals, or more if two would hide the value.
 func ratio(v float64) string {
 	switch {
 	case v >= 100:
@@ -101,7 +99,7 @@ func ratio(v float64) string {
 // Times prints a ratio with its sign.
 func Times(v float64) string { return ratio(v) + "×" }
 
-// Manyfold is the ratio from which effects are multiples: "2.40×" reads more easily than "+140.0 %".
+// Manyfold is the least ratio printed as a multiple: "2.40×" reads more easily than "+140.0 %".
 const Manyfold = 2
 
 // Change prints a ratio's effect: a signed percentage below Manyfold, else such as "2.40×". All sentences, tables and
@@ -116,7 +114,6 @@ func ChangeAs(of, ratio float64) string {
 	return signedPercent(ratio)
 }
 
-// signedPercent prints a ratio's distance from 1 with one decimal, or more if one says nothing.
 func signedPercent(ratio float64) string {
 	share, decimals := (ratio-1)*100, 1
 	switch {

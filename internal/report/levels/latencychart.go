@@ -28,13 +28,11 @@ var percentileTicks = []struct {
 // labelled percentiles have their values at the curves.
 var labelled = []float64{0.5, 0.9, 0.99, 0.999}
 
-// nines is 1 for the 90th percentile, 2 for the 99th and so on.
 func nines(q float64) float64 { return -math.Log10(max(1-q, 1e-9)) }
 
 type distribution struct {
 	name string
 	measured.Distribution
-	// points are the curve up to its last rise.
 	points []measured.Quantile
 }
 
@@ -100,7 +98,6 @@ func untilFlat(curve []measured.Quantile) []measured.Quantile {
 	return curve[:end]
 }
 
-// latencyAxis returns the scale of all curves, its ticks, and how many nines they reach.
 func latencyAxis(drawn []distribution) (y chart.Span, ticks []float64, reach float64) {
 	low, high := math.Inf(1), 0.0
 	for _, d := range drawn {
@@ -119,7 +116,6 @@ func latencyAxis(drawn []distribution) (y chart.Span, ticks []float64, reach flo
 // shownKinds are in order of preference, as for compared percentiles.
 var shownKinds = []record.LatencyKind{record.FromIntended, record.Observed, record.WithConnection, record.Corrected}
 
-// chartKind returns the level's kind of latency: the first that any implementation has.
 func (v levels) chartKind(l planned.Level) record.LatencyKind {
 	for _, kind := range shownKinds {
 		for _, i := range v.Table.Implementations {
@@ -139,7 +135,6 @@ func ofKind(g validity.Group, kind record.LatencyKind) *measured.Distribution {
 	return &g.Latency[i]
 }
 
-// lowEnd and highEnd are the ends of a known quantile, at least 1 µs.
 func lowEnd(q measured.Quantile) float64 {
 	if q.LowMicros != nil {
 		return max(float64(*q.LowMicros), 1)
@@ -196,7 +191,6 @@ func (v levels) curve(d distribution, x, y chart.Span) []chart.Mark {
 	return out
 }
 
-// referenceCurve draws a reference within the scale, or says that it lies below.
 func (v levels) referenceCurve(d distribution, x, y chart.Span) []chart.Mark {
 	k := slices.IndexFunc(d.points, func(p measured.Quantile) bool { return y.Holds(highEnd(p)) })
 	if k < 0 {
@@ -222,7 +216,6 @@ func (v levels) curveLabel(q measured.Quantile, x chart.Span, y, anchor string) 
 	return chart.Text(chart.Percentage(at), y, anchor, "value", v.quantile(q))
 }
 
-// curveLabels are the values of the highest and lowest curve at labelled percentiles.
 func (v levels) curveLabels(drawn []distribution, x, y chart.Span) []chart.Mark {
 	var out []chart.Mark
 	for _, q := range labelled {

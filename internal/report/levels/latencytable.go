@@ -17,7 +17,6 @@ func percentile(q float64) string { return format.Plain(q * 100) }
 
 func latencyMetric(q float64) verdict.Metric { return verdict.LatencyAt(percentile(q)) }
 
-// latencyTable shows the kind of latency of each level's picture, with changes against the baseline.
 func (v levels) latencyTable() table.Table {
 	var quantiles []float64
 	for _, g := range v.Table.Groups {
@@ -35,13 +34,25 @@ func (v levels) latencyTable() table.Table {
 		t.Head = append(t.Head, table.Num(v.Say("th.p", percentile(q))))
 	}
 	t.Head = append(t.Head, v.ThNum("max"))
+	closed := slices.ContainsFunc(v.Table.Levels, func(l planned.Level) bool { return !l.Imposed() })
+	if closed {
+		t.Head = append(t.Head, v.ThNum("little"))
+	}
 	for _, l := range v.Table.Levels {
 		kind := v.chartKind(l)
 		s := v.body(l)
 		s.Detail = v.Say("latency.kind." + string(kind))
+		if !l.Imposed() {
+			s.Detail = v.Say("latency.closedLoop", s.Detail)
+		}
 		for _, i := range v.Table.Implementations {
-			if d := ofKind(*v.Table.Group(l.Point, i.Name), kind); d != nil {
-				s.Rows = append(s.Rows, table.Row{Cells: v.percentileCells(l.Point, *d, i, quantiles), Muted: i.Role == record.RoleReference})
+			g := v.Table.Group(l.Point, i.Name)
+			if d := ofKind(*g, kind); d != nil {
+				cells := v.percentileCells(l.Point, *d, i, quantiles)
+				if closed {
+					cells = append(cells, table.Num(little(l, *g)))
+				}
+				s.Rows = append(s.Rows, table.Row{Cells: cells, Muted: i.Role == record.RoleReference})
 			}
 		}
 		if len(s.Rows) > 0 {
@@ -49,6 +60,15 @@ func (v levels) latencyTable() table.Table {
 		}
 	}
 	return t
+}
+
+// little prints the mean latency that follows from a closed load's requests in flight and its throughput, by Little's
+// law.
+func little(l planned.Level, g validity.Group) string {
+	if l.Imposed() || g.Throughput == nil {
+		return format.Missing
+	}
+	return format.Micros(float64(l.InFlight()) / g.Throughput.Mean * 1e6)
 }
 
 func (v levels) percentileCells(p record.Point, d measured.Distribution, i planned.Implementation, quantiles []float64) []table.Cell {

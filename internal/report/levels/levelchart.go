@@ -116,7 +116,6 @@ func (v levels) levelChart(f facet, q quantity) chart.Chart {
 	return c
 }
 
-// levelAxis labels levels with connections or arrival rates, with the connections below if rates are not unique.
 func (v levels) levelAxis(f facet) []chart.Mark {
 	var out []chart.Mark
 	key, second := "axis.connections", false
@@ -208,7 +207,6 @@ func (v levels) series(f facet, q quantity, y chart.Span, index, of int, impleme
 	return out
 }
 
-// shade draws a mean's interval; none for a lower bound, whose upper end is open.
 func shade(s inference.Summary, y chart.Span, left, width float64, look chart.Look) []chart.Mark {
 	if s.Low == nil || s.High == nil {
 		return nil

@@ -16,7 +16,8 @@ var seenPrint = map[measured.ObservationName]func(float64) string{
 	measured.MemoryGrowth: bytesEach, measured.StartSkew: format.Micros, measured.StartSkewError: format.Micros,
 	measured.Trend: signed, measured.LargestDip: format.Percent,
 	measured.ListenOverflows: whole, measured.SynRetransmits: whole, measured.HungConnections: whole, measured.AuditedAnswers: whole,
-	measured.ServerMHz: whole, measured.WorkChange: signed,
+	measured.SampledAnswers: whole,
+	measured.ServerMHz:      whole, measured.WorkChange: signed,
 	measured.StillShare: format.Percent,
 }
 

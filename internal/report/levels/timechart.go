@@ -11,13 +11,11 @@ import (
 )
 
 const (
-	// laneHeight is one implementation's; its curve lies from laneTop to laneBottom.
 	laneHeight = 92
 	laneTop    = 24
 	laneBottom = 84
 	overFoot   = 38
-	// overTicks is the approximate number of time labels.
-	overTicks = 5
+	overTicks  = 5
 )
 
 // overTimeCharts has a picture per level and a lane per implementation, all on one scale. A lane shows the mean over
@@ -74,7 +72,6 @@ func (v levels) timeChart(l planned.Level, x, y chart.Span, ticks []float64) cha
 	return c
 }
 
-// at returns where an interval begins, in seconds of measured time; a cell's first interval is left out.
 func at(o measured.OverTime, interval int) float64 {
 	return float64(interval+1) * float64(o.EveryMillis) / 1e3
 }

@@ -27,8 +27,7 @@ type Section struct {
 	ID, Title string
 	// Templates has the section's template. It prints nothing visible without data.
 	Templates *template.Template
-	// Data is the template's data; nil if the page lacks the section.
-	Data any
+	Data      any
 }
 
 //go:embed page.gohtml

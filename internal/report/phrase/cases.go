@@ -4,20 +4,47 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// Cases describes a contender's cases, and the largest difference with a winner, if any.
+// Cases describes a contender's cases, and the largest difference with a winner, if any. A single case with a winner is all in the title.
 func (l Lexicon) Cases(o analysis.CaseOutcome) (title, largest string) {
 	n := format.Integer[int]
+	only := o.Cases == 1 && o.Largest != nil
 	title = l.Say("headline.cases", o.Implementation, o.Baseline, l.Count("cases", o.Cases), n(o.Better), n(o.Worse), n(o.Same), n(o.Undecided))
+	if r := o.Largest; only {
+		title = l.Say("headline.case", o.Implementation, o.Baseline, r.Case, l.Say("verdict."+string(r.Verdict)), l.ChangeOf(*r.Result), string(r.Metric), l.ChangeLimits(*r.Result), l.Count("blocks", r.Blocks))
+	}
+	if r := o.Largest; only {
+		title = format.Join(", ", title, l.CaseAgainst(*r))
+	}
+	if o.Mixed > 0 && !only {
+		title += ", " + l.Say("headline.cases.mixed", n(o.Mixed))
+	}
+	if o.Differ > 0 && !only {
+		title += ", " + l.Count("headline.cases.differ", o.Differ)
+	}
 	if o.VoidProcesses > 0 {
 		title += ", " + l.Say("headline.cases.void", n(o.VoidProcesses), n(o.Processes))
 	}
-	if r := o.Largest; r != nil {
+	if o.SuspectProcesses > 0 {
+		title += ", " + l.Say("headline.cases.suspect", n(o.SuspectProcesses), n(o.Processes), codes(o.SuspectReasons))
+	}
+	if r := o.Largest; r != nil && !only {
 		largest = l.Say("headline.cases.largest", r.Case, l.Say("cases.change", l.ChangeOf(*r.Result), string(r.Metric)), l.ChangeLimits(*r.Result))
+		largest = format.Join(", ", largest, l.CaseAgainst(*r))
 	}
 	return title, largest
+}
+
+// CaseAgainst names the largest winner that a mixed case's deciding metric hides; empty if there is none.
+func (l Lexicon) CaseAgainst(r verdict.RowComparison) string {
+	if len(r.Against) == 0 {
+		return ""
+	}
+	w := r.Against[0]
+	return l.Say("cases.against", l.Say("verdict."+string(w.Verdict)), string(w.Metric), format.Change(*w.Ratio))
 }
 
 // CaseGap says which case an implementation lacks or failed.

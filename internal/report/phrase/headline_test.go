@@ -43,7 +43,7 @@ func TestTheTitleSaysWhyNobodyCanBeCompared(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := phrase.English.OutcomeOf(analysis.Headline{Rules: rules}, tc.of, func(v analysis.LevelVerdict) string { return v.Name() })
+			got := phrase.English.OutcomeOf(analysis.Headline{Rules: rules}, tc.of, func(v verdict.Winner) string { return v.Name() })
 			if got.Title != tc.want {
 				t.Errorf("got  %s\nwant %s", got.Title, tc.want)
 			}

@@ -35,7 +35,7 @@ func (l Lexicon) Line(h analysis.Headline) string {
 	return l.fit(append(parts, l.Gaps(h)...))
 }
 
-// Gaps lists what the run lacks of what was asked: readable output, names, cases, profiles.
+// Gaps lists requested parts that the run lacks: readable output, names, cases, profiles.
 func (l Lexicon) Gaps(h analysis.Headline) []string {
 	var out []string
 	for _, u := range h.Unread {
@@ -97,7 +97,7 @@ func (l Lexicon) LineWithoutComparison(h analysis.Headline) string {
 
 // Entry describes one comparison with its evidence, or why there is none.
 func (l Lexicon) Entry(h analysis.Headline, e analysis.HeadlineEntry) string {
-	o := l.OutcomeOf(h, e, func(v analysis.LevelVerdict) string { return v.Name() })
+	o := l.OutcomeOf(h, e, func(v verdict.Winner) string { return v.Name() })
 	words := l.LoadOf(h, e) + o.Title
 	if e.Metric == verdict.Capacity && e.Ratio != nil {
 		words = format.Join(", ", words, l.Found(h, e.Load))
@@ -105,6 +105,7 @@ func (l Lexicon) Entry(h analysis.Headline, e analysis.HeadlineEntry) string {
 	if evidence := format.Join(": ", o.Evidence, format.Join("; ", o.Why, o.Decide)); evidence != "" {
 		words += " (" + evidence + ")"
 	}
+	words += o.Second
 	if e.Verdict == verdict.DependsOnLoad {
 		words += ": " + strings.Join(o.Levels, ", ")
 	}

@@ -54,7 +54,7 @@ func TestLine(t *testing.T) {
 		"another metric beside": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict = verdict.Worse
-				e.OtherMetrics = []analysis.MetricVerdict{{Metric: verdict.LatencyAt("50"), Verdict: verdict.Worse, Ratio: 2, Low: 1.8, High: 2.2}}
+				e.OtherMetrics = []verdict.Winner{{Metric: verdict.LatencyAt("50"), Verdict: verdict.Worse, Ratio: ptr(2), Low: ptr(1.8), High: ptr(2.2)}}
 			},
 			"go2 uses 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks); go2 has 2.00x the p50 latency of go (99 % interval 1.80x to 2.20x)",
 		},
@@ -65,7 +65,7 @@ func TestLine(t *testing.T) {
 		"levels with different winners": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Levels, e.Metric = verdict.DependsOnLoad, 2, verdict.Throughput
-				e.Decided = []analysis.LevelVerdict{
+				e.Decided = []verdict.Winner{
 					{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: verdict.Better, Metric: verdict.Throughput, Ratio: ptr(1.3)},
 					{Point: record.Point{Load: "sweep", Connections: 100}, Verdict: verdict.Worse, Metric: verdict.Throughput, Ratio: ptr(0.77)},
 				}
@@ -73,10 +73,43 @@ func TestLine(t *testing.T) {
 			"Whether go2 is better than go depends on the load (throughput +21.3 %, 99 % interval +17.1 % to +25.0 %, mean of 2 levels, 10 blocks): " +
 				"sweep-10: go2 has 30.0 % higher throughput than go, sweep-100: go2 has 23.0 % lower throughput than go",
 		},
+		"some of the cells are suspect": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.UsedCells, e.SuspectCells, e.SuspectReasons = verdict.Worse, 20, 5, []validity.Code{validity.SlowedDown, validity.WarmupNotOver}
+			},
+			"go2 uses 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks, 5 of 20 used cells suspect (SlowedDown, WarmupNotOver))",
+		},
+		"all of the cells are suspect": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason, e.UsedCells, e.SuspectCells, e.SuspectReasons = verdict.Inconclusive, verdict.SuspectCells, 20, 20, []validity.Code{validity.StoodStill}
+			},
+			"Inconclusive: go2 may or may not differ from go in server CPU time per request (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks, 20 of 20 used cells suspect (StoodStill): " +
+				"every cell of a side is suspect)",
+		},
+		"a level decided with an interval": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Levels, e.Metric = verdict.DependsOnLoad, 2, verdict.Throughput
+				e.Decided = []verdict.Winner{{
+					Point: record.Point{Load: "sweep", Connections: 10}, Verdict: verdict.Better, Metric: verdict.Throughput, Ratio: ptr(1.3), Low: ptr(1.2), High: ptr(1.4), Blocks: 9,
+				}}
+			},
+			"Whether go2 is better than go depends on the load (throughput +21.3 %, 99 % interval +17.1 % to +25.0 %, mean of 2 levels, 10 blocks): " +
+				"sweep-10: go2 has 30.0 % higher throughput than go (99 % interval +20.0 % to +40.0 %, 9 blocks)",
+		},
+		"a mean that a load contradicts": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Main, e.More = verdict.Mixed, verdict.Worse, 2
+				e.Seconds = []verdict.Winner{{
+					Point: record.Point{Load: "api"}, Verdict: verdict.Better, Metric: verdict.CPUPerRequest, Ratio: ptr(0.8), Low: ptr(0.7), High: ptr(0.9), Blocks: 10,
+				}}
+			},
+			"Mixed: go2 uses 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks), " +
+				"but under load api go2 uses 20.0 % less CPU time per request than go (99 % interval -30.0 % to -10.0 %, 10 blocks) and 2 more differences",
+		},
 		"a winner at one level, and none in the mean": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Levels, e.Ratio, e.Low, e.High, e.SameInTheMean = verdict.DependsOnLoad, 4, ptr(1.013), ptr(0.99), ptr(1.04), true
-				e.Decided = []analysis.LevelVerdict{{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: verdict.Worse, Metric: verdict.CPUPerRequest, Ratio: ptr(1.05)}}
+				e.Decided = []verdict.Winner{{Point: record.Point{Load: "sweep", Connections: 10}, Verdict: verdict.Worse, Metric: verdict.CPUPerRequest, Ratio: ptr(1.05)}}
 			},
 			"go2 and go differ by no more than 5 % in server CPU time per request on average, but they differ at some levels " +
 				"(server CPU time per request +1.3 %, 99 % interval -1.0 % to +4.0 %, mean of 4 levels, 10 blocks): sweep-10: go2 uses 5.0 % more CPU time per request than go",
@@ -84,7 +117,7 @@ func TestLine(t *testing.T) {
 		"who does not keep a rate": {
 			func(e *analysis.HeadlineEntry) {
 				e.Verdict, e.Reason = verdict.Worse, verdict.RateNotSustained
-				e.Decided = []analysis.LevelVerdict{{
+				e.Decided = []verdict.Winner{{
 					Point: record.Point{Load: "open", Connections: 10, RequestsPerSecond: 2000}, Verdict: verdict.Worse, Reason: verdict.RateNotSustained,
 					Rate: &verdict.RateCounts{ContenderMissed: 10, BaselineSustained: 10},
 				}}
@@ -264,7 +297,7 @@ func TestLineOfSearches(t *testing.T) {
 		},
 		"bounds alone": {
 			func(e *analysis.HeadlineEntry) { e.Verdict, e.Reason = verdict.Inconclusive, verdict.BoundsOnly },
-			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: in some blocks the rate is only a lower bound: no step missed its target, or the server was not the cause)",
+			"Inconclusive: epoll may or may not differ from gohttp in sustained rate (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks: in some blocks the rate is only a lower bound: no step missed its target beyond doubt, or the server was not the cause)",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,6 +25,13 @@ func CountOutcomes(t analysis.Table) map[objectives.Outcome]int64 {
 
 // ObjectiveMetric names the value that an objective bounds.
 func (l Lexicon) ObjectiveMetric(o objectives.Result) string {
+	if o.ClosedLoop {
+		return l.Say("objective.closedLoop", l.objectiveMetric(o))
+	}
+	return l.objectiveMetric(o)
+}
+
+func (l Lexicon) objectiveMetric(o objectives.Result) string {
 	key := "objective." + string(o.Metric)
 	switch {
 	case strings.HasPrefix(string(o.Of), "Case"):

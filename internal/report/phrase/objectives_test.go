@@ -115,7 +115,7 @@ func TestTheNoiseFloorIsSaidWhereTheMachineIsKnown(t *testing.T) {
 		},
 		"an A/A run": {
 			analysis.Table{Fingerprint: "f", NoiseFloor: floor},
-			"Noise floor of this machine (A/A of 2026-03-14, n = 21): a difference below 4.70 % in throughput or 3.00 % in server CPU time per request is not detectable at one level with 10 blocks.",
+			"Noise floor of this machine (A/A of 2026-03-14, n = 21): a difference of 4.70 % in throughput or 3.00 % in server CPU time per request is found in 80 % of runs at one level with 10 blocks.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestTheNoiseFloorIsSaidWhereTheMachineIsKnown(t *testing.T) {
 	if got := phrase.English.NoiseLine(own); got != "noise floor (A/A of 2026-03-14, n = 21): 4.70 % in throughput, 3.00 % in server CPU time per request, for runs of 10 blocks" {
 		t.Error(got)
 	}
-	if got := phrase.English.Calibration(analysis.Headline{Calibration: floor}); got != "This machine resolves differences of 4.70 % in throughput and 3.00 % in server CPU time per request at one level with 10 blocks" {
+	if got := phrase.English.Calibration(analysis.Headline{Calibration: floor}); got != "This machine finds differences of 4.70 % in throughput and 3.00 % in server CPU time per request at one level with 10 blocks, in 80 % of runs" {
 		t.Error(got)
 	}
 }

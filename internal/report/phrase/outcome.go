@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/validity"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/report/format"
@@ -13,8 +14,9 @@ import (
 
 // Outcome is a headline entry in words. Report and status line share these sentences, without their full stops.
 type Outcome struct {
-	// Title names the better side, the metric and the difference, or says that the comparison is inconclusive.
-	Title string
+	// Title names the better side, the metric and the difference, or says that the comparison is inconclusive. Second
+	// continues with a winner that the title alone would hide, or with the latency at an imposed rate.
+	Title, Second string
 	// Evidence is the interval with the number of levels and blocks. Why says why there is no winner, Decide what
 	// would decide.
 	Evidence, Why, Decide string
@@ -25,8 +27,13 @@ type Outcome struct {
 }
 
 // OutcomeOf describes an entry; pointName names a level within its load.
-func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) Outcome {
+func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointName func(verdict.Winner) string) Outcome {
 	o := Outcome{Evidence: l.evidence(h.Rules, e)}
+	if seconds := l.seconds(h.Rules, e, pointName); e.Verdict == verdict.DependsOnLoad {
+		o.Besides = seconds // The title names no side, and the levels stand after it.
+	} else {
+		o.Second = l.second(e, seconds)
+	}
 	margin := format.PlainPercent(h.Rules.EquivalenceMargin)
 	switch {
 	case e.Reason == verdict.RateNotSustained:
@@ -37,31 +44,38 @@ func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointN
 		return o
 	case e.Verdict == verdict.Inconclusive && e.Reason == verdict.ImplementationFailures:
 		o.Title = l.Say("headline.ImplementationFailures", e.Implementation, e.Baseline, l.Metric(e.Metric))
-	case e.Verdict == verdict.Better || e.Verdict == verdict.Worse:
+	case e.Said() == verdict.Better || e.Said() == verdict.Worse:
 		o.Title = l.Effect(e.Metric, e.Implementation, e.Baseline, *e.Ratio, e.AtLeast)
-	case e.Verdict == verdict.NoDifference:
+	case e.Said() == verdict.NoDifference:
 		o.Title = l.Say("same."+kind(e.Metric), e.Implementation, e.Baseline, margin, e.Metric.Percentile())
 	case e.SameInTheMean:
 		o.Title = l.Say("headline.SameInTheMean", e.Implementation, e.Baseline, margin, l.Metric(e.Metric))
 	case e.Verdict == verdict.DependsOnLoad:
 		o.Title = l.Say("headline.DependsOnLoad", e.Implementation, e.Baseline)
+	case e.Ratio == nil && e.Reason == verdict.CPUUncounted:
+		o.Title = l.Say("headline.Inconclusive", e.Implementation, e.Baseline, l.Metric(e.Metric))
 	case e.Ratio == nil && len(e.Loads) > 0:
 		o.Title = l.Say("headline.nopair.loads", e.Implementation, e.Baseline)
 	case e.Ratio == nil && e.Metric == verdict.Capacity:
 		o.Title = l.Say("headline.nopair.searches", e.Implementation, e.Baseline)
 	case e.Ratio == nil && e.Fewest != nil:
-		o.Title = l.Say("headline.nopair.level", e.Implementation, e.Baseline, pointName(analysis.LevelVerdict{Point: *e.Fewest}))
+		o.Title = l.Say("headline.nopair.level", e.Implementation, e.Baseline, pointName(verdict.Winner{Point: *e.Fewest}))
 	case e.Ratio == nil:
 		o.Title = l.Say("headline.nopair", e.Implementation, e.Baseline)
 	default:
 		o.Title = l.Say("headline.Inconclusive", e.Implementation, e.Baseline, l.Metric(e.Metric))
 	}
+	if e.Verdict == verdict.Mixed {
+		o.Title = l.Say("headline.Mixed", o.Title)
+	}
 	o.Why, o.Decide = l.why(h.Rules, e, pointName), l.wouldDecide(h.Rules, e)
 	for _, b := range e.OtherMetrics {
-		o.Besides = append(o.Besides, l.Effect(b.Metric, e.Implementation, e.Baseline, b.Ratio, b.AtLeast)+" ("+l.interval(h.Rules, b.Ratio, b.Low, b.High, b.AtLeast)+")")
+		if !slices.ContainsFunc(e.Seconds, func(w verdict.Winner) bool { return w.Point == b.Point && w.Metric == b.Metric }) {
+			o.Besides = append(o.Besides, l.winner(e, b)+" ("+format.Join(", ", l.interval(h.Rules, *b.Ratio, *b.Low, *b.High, b.AtLeast), l.suspect(b.SuspectCells, b.UsedCells, b.SuspectReasons))+")")
+		}
 	}
 	for _, v := range e.Decided {
-		o.Levels = append(o.Levels, l.levelVerdict(e, v, pointName(v)))
+		o.Levels = append(o.Levels, l.levelVerdict(h.Rules, e, v, pointName(v)))
 	}
 	if len(e.Unsustained) > 0 {
 		o.Unsustained = l.Say("unsustained", l.rates(e.Unsustained, pointName))
@@ -70,6 +84,52 @@ func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointN
 		o.Levels = append(o.Levels, l.Say("load.verdict", v.Load, format.Plain(v.Weight), l.Say("load."+string(v.Verdict))))
 	}
 	return o
+}
+
+// seconds describes each hidden winner with its place and evidence.
+func (l Lexicon) seconds(rules analysis.Rules, e analysis.HeadlineEntry, pointName func(verdict.Winner) string) []string {
+	var all []string
+	for _, w := range e.Seconds {
+		switch {
+		case w.Reason == verdict.RateNotSustained:
+			all = append(all, l.levelVerdict(rules, e, w, pointName(w)))
+		case w.Connections > 0:
+			all = append(all, l.Say("second.level", pointName(w), l.winner(e, w))+l.winnerEvidence(rules, w))
+		case w.Load != "":
+			all = append(all, l.Say("second.load", w.Load, l.winner(e, w))+l.winnerEvidence(rules, w))
+		default:
+			all = append(all, l.winner(e, w)+l.winnerEvidence(rules, w))
+		}
+	}
+	return all
+}
+
+// second appends the hidden winners to the title.
+func (l Lexicon) second(e analysis.HeadlineEntry, seconds []string) string {
+	if len(seconds) == 0 {
+		return ""
+	}
+	words := strings.Join(seconds, l.Say("and"))
+	if e.More > 0 {
+		words += l.Count("second.more", e.More)
+	}
+	if e.Verdict == verdict.Better || e.Verdict == verdict.Worse {
+		return l.Say("second.and", words)
+	}
+	return l.Say("second.but", words)
+}
+
+func (l Lexicon) winner(e analysis.HeadlineEntry, w verdict.Winner) string {
+	return l.Effect(w.Metric, e.Implementation, e.Baseline, *w.Ratio, w.AtLeast)
+}
+
+// winnerEvidence prints a winner's interval and blocks in parentheses.
+func (l Lexicon) winnerEvidence(rules analysis.Rules, w verdict.Winner) string {
+	if w.Low == nil || w.High == nil {
+		return ""
+	}
+	suspect := l.suspect(w.SuspectCells, w.UsedCells, w.SuspectReasons)
+	return " (" + format.Join(", ", l.interval(rules, *w.Ratio, *w.Low, *w.High, w.AtLeast), l.Count("blocks", w.Blocks), suspect) + ")"
 }
 
 func kind(m verdict.Metric) string {
@@ -105,7 +165,6 @@ func (l Lexicon) Effect(m verdict.Metric, contender, baseline string, ratio floa
 	return l.Say("effect."+kind(m)+"."+way, contender, amount, baseline, m.Percentile())
 }
 
-// interval prints a ratio's interval. The far end of a lower bound is open.
 func (l Lexicon) interval(rules analysis.Rules, ratio, low, high float64, atLeast bool) string {
 	switch {
 	case atLeast && ratio > 1:
@@ -123,7 +182,7 @@ func (l Lexicon) evidence(rules analysis.Rules, e analysis.HeadlineEntry) string
 	within := format.Change(*e.Ratio)
 	if e.Low != nil && e.High != nil && e.FewestPairs >= rules.MinBlocks {
 		within = l.interval(rules, *e.Ratio, *e.Low, *e.High, e.AtLeast && e.Verdict != verdict.Inconclusive)
-		if e.Verdict != verdict.Better && e.Verdict != verdict.Worse {
+		if e.Said() != verdict.Better && e.Said() != verdict.Worse {
 			within = format.Join(", ", format.Change(*e.Ratio), within)
 		}
 	}
@@ -134,32 +193,47 @@ func (l Lexicon) evidence(rules analysis.Rules, e analysis.HeadlineEntry) string
 	if e.Levels > 1 {
 		mean = l.Say("evidence.levels", e.Levels)
 	}
-	return format.Join(", ", within, mean, l.Count("blocks", e.Blocks))
+	return format.Join(", ", within, mean, l.Count("blocks", e.Blocks), l.suspect(e.SuspectCells, e.UsedCells, e.SuspectReasons))
 }
 
-func (l Lexicon) rateTitle(e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
+func (l Lexicon) suspect(cells, of int, why []validity.Code) string {
+	if cells == 0 {
+		return ""
+	}
+	return l.Say("evidence.suspect", cells, of, codes(why))
+}
+
+func codes(all []validity.Code) string {
+	var out []string
+	for _, c := range all {
+		out = append(out, string(c))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (l Lexicon) rateTitle(e analysis.HeadlineEntry, pointName func(verdict.Winner) string) string {
 	loser, keeper := e.Implementation, e.Baseline
-	if e.Verdict == verdict.Better {
+	if e.Said() == verdict.Better {
 		loser, keeper = keeper, loser
 	}
 	var lost []record.Point
 	for _, v := range e.Decided {
-		if v.Reason == verdict.RateNotSustained {
+		if v.Reason == verdict.RateNotSustained && v.Verdict == e.Said() {
 			lost = append(lost, v.Point)
 		}
 	}
 	return l.Say("headline.RateNotSustained", loser, l.rates(lost, pointName), keeper)
 }
 
-func (l Lexicon) rates(levels []record.Point, pointName func(analysis.LevelVerdict) string) string {
+func (l Lexicon) rates(levels []record.Point, pointName func(verdict.Winner) string) string {
 	var out []string
 	for _, p := range levels {
-		out = append(out, pointName(analysis.LevelVerdict{Point: p}))
+		out = append(out, pointName(verdict.Winner{Point: p}))
 	}
 	return strings.Join(out, l.Say("and"))
 }
 
-func (l Lexicon) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict, at string) string {
+func (l Lexicon) levelVerdict(rules analysis.Rules, e analysis.HeadlineEntry, v verdict.Winner, at string) string {
 	if v.Reason == verdict.RateNotSustained {
 		r := *v.Rate
 		loser, keeper, missed, of, kept, nearly := e.Implementation, e.Baseline, r.ContenderMissed, r.ContenderMissed+r.ContenderSustained+r.ContenderNearly, r.BaselineSustained, r.BaselineNearly
@@ -171,17 +245,17 @@ func (l Lexicon) levelVerdict(e analysis.HeadlineEntry, v analysis.LevelVerdict,
 		}
 		return l.Say("level.RateNotSustained", at, loser, missed, l.Count("blocks", of), keeper, l.Count("blocks", kept))
 	}
-	return l.Say("level.verdict", at, l.Effect(v.Metric, e.Implementation, e.Baseline, *v.Ratio, v.AtLeast))
+	return l.Say("level.verdict", at, l.winner(e, v)+l.winnerEvidence(rules, v))
 }
 
-func (l Lexicon) why(rules analysis.Rules, e analysis.HeadlineEntry, pointName func(analysis.LevelVerdict) string) string {
+func (l Lexicon) why(rules analysis.Rules, e analysis.HeadlineEntry, pointName func(verdict.Winner) string) string {
 	switch {
 	case e.Verdict != verdict.Inconclusive:
 		return ""
 	case e.Blocks == 0 && e.Reason == verdict.TooFewBlocks:
 		return l.void(e)
 	case e.Reason == verdict.TooFewBlocks && e.Fewest != nil:
-		return format.Join("; ", l.Say("why.TooFewPairs", rules.MinBlocks, e.FewestPairs, pointName(analysis.LevelVerdict{Point: *e.Fewest})), l.void(e))
+		return format.Join("; ", l.Say("why.TooFewPairs", rules.MinBlocks, e.FewestPairs, pointName(verdict.Winner{Point: *e.Fewest})), l.void(e))
 	case e.Reason == verdict.TooFewBlocks:
 		return format.Join("; ", l.Say("why.TooFewBlocks.verdict", rules.MinBlocks, e.FewestPairs), l.void(e))
 	case e.Reason == verdict.BoundsOnly && e.Metric == verdict.Capacity:
@@ -209,11 +283,7 @@ func (l Lexicon) void(e analysis.HeadlineEntry) string {
 	if e.VoidCells == 0 {
 		return ""
 	}
-	var reasons []string
-	for _, r := range e.VoidReasons {
-		reasons = append(reasons, string(r))
-	}
-	return l.Say("why.void", e.VoidCells, e.Cells, strings.Join(reasons, ", "))
+	return l.Say("why.void", e.VoidCells, e.Cells, codes(e.VoidReasons))
 }
 
 // Calibration describes an A/A run's noise floor.

@@ -19,8 +19,8 @@ func TestTheSentenceOfARateThatWasNotSustained(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := analysis.HeadlineEntry{Implementation: "go2", Baseline: "go"}
-			v := analysis.LevelVerdict{Verdict: tc.verdict, Reason: verdict.RateNotSustained, Rate: &tc.kept}
-			if got := English.levelVerdict(e, v, "r500"); got != tc.want {
+			v := verdict.Winner{Verdict: tc.verdict, Reason: verdict.RateNotSustained, Rate: &tc.kept}
+			if got := English.levelVerdict(analysis.Rules{}, e, v, "r500"); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})

@@ -14,6 +14,7 @@ const (
 	shortDepends      = "depends on load"
 	shortInconclusive = "inconclusive"
 	shortMixed        = "mixed"
+	shortDiffers      = "differs"
 	shortNoiseFloor   = "noise floor"
 	shortNoComparison = "no comparison"
 
@@ -57,6 +58,10 @@ func shortEntry(e analysis.HeadlineEntry) string {
 		return shortSame
 	case verdict.DependsOnLoad:
 		return shortDepends
+	case verdict.Mixed:
+		return shortMixed
+	case verdict.Differs:
+		return shortDiffers
 	case verdict.Inconclusive:
 	}
 	return shortInconclusive
@@ -68,6 +73,10 @@ func shortCases(c analysis.CaseOutcome) string {
 		return shortBetter
 	case c.Worse:
 		return shortWorse
+	case c.Mixed:
+		return shortMixed
+	case c.Differ:
+		return shortDiffers
 	case c.Same:
 		return shortSame
 	case c.Undecided:
@@ -76,7 +85,6 @@ func shortCases(c analysis.CaseOutcome) string {
 	return shortMixed
 }
 
-// withChange adds the change of the metric to a decided outcome, such as "better: +12.5%".
 func withChange(e analysis.HeadlineEntry, word string) string {
 	if e.Ratio == nil || e.Verdict != verdict.Better && e.Verdict != verdict.Worse {
 		return word

@@ -25,6 +25,7 @@ func TestShortVerdictFitsIntoAColumn(t *testing.T) {
 		"different results": {analysis.Headline{Entries: []analysis.HeadlineEntry{entry(verdict.Better, 2), entry(verdict.DependsOnLoad, 1)}}, "mixed"},
 		"cases":             {analysis.Headline{Cases: []analysis.CaseOutcome{{Cases: 3, Worse: 3}}}, "worse"},
 		"mixed cases":       {analysis.Headline{Cases: []analysis.CaseOutcome{{Cases: 3, Worse: 1, Same: 2}}}, "mixed"},
+		"both sides":        {analysis.Headline{Entries: []analysis.HeadlineEntry{entry(verdict.Mixed, 2)}}, "mixed"},
 		"undecided":         {analysis.Headline{Entries: []analysis.HeadlineEntry{entry(verdict.Inconclusive, 1)}}, "inconclusive"},
 		"one contender":     {analysis.Headline{}, "no comparison"},
 		"a calibration":     {analysis.Headline{Calibration: &record.Calibration{}}, "noise floor"},

@@ -11,8 +11,7 @@ import (
 // Language holds every word of the report in one language, as fmt formats.
 type Language struct {
 	words map[string]string
-	// of is the suffix of preferred keys; empty for none.
-	of string
+	of    string
 }
 
 // OfPrograms returns the language for programs that measure themselves, which prefers keys ending in ".programs".

@@ -114,7 +114,6 @@ func counted(unit string) func(float64) string {
 	return func(millis float64) string { return format.Micros(millis * 1000) }
 }
 
-// unmeasured says why instructions were not counted by a tool that can count them.
 func unmeasured(f analysis.Profiled) string {
 	for _, c := range f.Counters {
 		if (c.Event == perfstat.Instructions || c.Event == perfstat.Instructions+perfstat.UserOnly) && c.Whole == nil {

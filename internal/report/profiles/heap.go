@@ -14,14 +14,12 @@ import (
 )
 
 const (
-	// leastHeld is the share of the peak below which a place is left out.
 	leastHeld = 0.01
 	// treeLines bounds the lines of a tree; the file has all.
 	treeLines = 60
 	indent    = "\u00a0\u00a0"
 )
 
-// heap shows what held the memory at its peak, as a tree from allocation sites to callers.
 func (v profiles) heap(name string, m massif.Result, pages bool) part {
 	peak := m.Peak()
 	if peak == nil || peak.Tree == nil {
@@ -70,7 +68,6 @@ func placeOf(n massif.Node) string {
 
 func size(bytes int64) string { return format.Size(float64(bytes)) }
 
-// heapChart draws each heap over its run; false if none was measured.
 func (v profiles) heapChart(p analysis.Profile) (chart.Chart, bool) {
 	var largest int64
 	pages := p.Tool == profiler.MassifPages

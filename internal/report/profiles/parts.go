@@ -79,7 +79,6 @@ func each(count float64, requests int64) string {
 	return format.Digits(count / float64(requests))
 }
 
-// site is the program's own place in a stack, with its callers.
 func site(stack []memcheck.Frame) table.Cell {
 	const callers = 4
 	at := memcheck.Site(stack)

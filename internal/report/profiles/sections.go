@@ -29,9 +29,8 @@ type shown struct {
 	Table       table.Table
 	Charts      []chart.Chart
 	Legend      []chart.Legend
-	// Limits are blind spots of the tools.
-	Limits []string
-	Parts  []part
+	Limits      []string
+	Parts       []part
 }
 
 // part is the folded result of one implementation.

@@ -1,3 +1,3 @@
-// Package view has what the sections of a report share: a table in one language, with names of levels, looks, places
-// of comparisons, findings in words, and links to stored objects. It makes no section.
+// Package view has common parts of a report's sections: a table in one language, names of levels, looks, findings in words, and links to stored
+// objects. It makes no section.
 package view

@@ -86,7 +86,7 @@ func (v *View) EffectInterval(r verdict.Result) string {
 
 var tones = map[verdict.Verdict]string{
 	verdict.Better: "faster", verdict.Worse: "slower", verdict.NoDifference: "same",
-	verdict.DependsOnLoad: "unknown", verdict.Inconclusive: "unknown",
+	verdict.DependsOnLoad: "unknown", verdict.Mixed: "unknown", verdict.Differs: "unknown", verdict.Inconclusive: "unknown",
 }
 
 // Tone returns a verdict's colour: faster, slower, same or unknown.
@@ -96,6 +96,8 @@ func Tone(v verdict.Verdict) string { return tones[v] }
 func (v *View) RowVerdict(r verdict.Result, said verdict.Verdict, reason verdict.Reason) (words, why string) {
 	words = v.Say("verdict." + string(said))
 	switch {
+	case reason == verdict.ClosedLoopLatency:
+		words = v.Say("reason.ClosedLoop")
 	case reason == "":
 	case reason == verdict.TooFewBlocks && r.Blocks == 0:
 		why = v.Say("reason.nopair")
@@ -121,6 +123,7 @@ func (v *View) CapacityVerdict(r verdict.Result) (words, why string) {
 // CaseVerdict is RowVerdict for a case, with void blocks and sides whose work was probably not done.
 func (v *View) CaseVerdict(r verdict.RowComparison) (words, why string) {
 	words, why = v.RowVerdict(*r.Result, r.Verdict, r.Reason)
+	why = format.Join("; ", why, v.CaseAgainst(r))
 	if r.VoidBlocks > 0 {
 		why = format.Join("; ", why, v.Say("cases.void", v.Count("blocks", r.VoidBlocks)))
 	}

@@ -20,14 +20,13 @@ type Attempt struct {
 	// follows: the trial follows the blocks.
 	follows bool
 	Begun   time.Time
-	// Started is when the agents were told to start the first cell; zero before.
+	// Started is when the agents got the start of the first cell; zero before.
 	Started time.Time
 	// Ended is when work that ends by itself was seen to end; zero before, and for other work.
 	Ended time.Time
 	// Patience is how long the run waits for unavailable resources, and at least for its store.
 	Patience time.Duration
-	// Now is the instant of the question.
-	Now time.Time
+	Now      time.Time
 }
 
 // Attempt returns a try that begins now.
@@ -55,7 +54,7 @@ func (a Attempt) Measuring() bool {
 	return !a.Started.IsZero() && len(slots) > 0 && !a.Now.Before(a.Started.Add(slots[0].Measure))
 }
 
-// Start returns what every agent is told: the timetable, its start by the agent's clock, the servers' addresses, and
+// Start returns the start command of every agent: the timetable, its start by the agent's clock, the servers' addresses, and
 // the CPU that a duet's servers share.
 func (a Attempt) Start(at time.Time, targets []string, shared *int32) *protocol.Start {
 	return &protocol.Start{At: at, Targets: targets, TLS: kind.TLS(a.Work.Servers()), ServerCPU: shared, Slots: a.Slots()}
@@ -123,7 +122,7 @@ func (a Attempt) Needs() time.Duration { return timetable.End(a.Slots()) + Agent
 // Outwaited is the failure of an attempt if a member waited so long for its start that its remaining life is too
 // short. Nothing is lost.
 func Outwaited(member string) *Failure {
-	f := TransientFailure(v1alpha1.ReasonPodLost, "%s has waited so long for its start that it would not live until the end of the trial", member)
+	f := TransientFailure(v1alpha1.ReasonPodLost, "%s waited too long for its start: its deadline would end it before the trial ends", member)
 	f.Waited = true
 	return f
 }
@@ -137,13 +136,13 @@ const mostNames = 10
 func (a Attempt) NameTaken(member string, byAnother bool) *Failure {
 	switch {
 	case byAnother && a.Renewed < mostNames:
-		f := TransientFailure(v1alpha1.ReasonPodRejected, "the name of %s is that of another, which is left alone", member)
+		f := TransientFailure(v1alpha1.ReasonPodRejected, "another object has the name of %s; Loadstone leaves it alone", member)
 		f.Waited = true
 		return f
 	case byAnother:
-		return PermanentFailure(v1alpha1.ReasonPodRejected, "the name of %s is that of another, as %d before it were: see whether a webhook changes the owners of pods", member, mostNames)
+		return PermanentFailure(v1alpha1.ReasonPodRejected, "another object has the name of %s, like %d names before: check whether a webhook changes the owners of pods", member, mostNames)
 	case a.PrepareLeft() < 0:
-		return TransientFailure(v1alpha1.ReasonPodRejected, "%s is there, and the operator does not hear of it: see whether its labels were changed", member)
+		return TransientFailure(v1alpha1.ReasonPodRejected, "%s exists, but the operator does not see it: check whether its labels were changed", member)
 	}
 	return nil
 }

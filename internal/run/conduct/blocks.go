@@ -60,14 +60,12 @@ func (r Run) Part() plan.Part {
 	return plan.Part{Repeat: r.Repeated()}
 }
 
-// repeatDue reports whether everything has ended, more blocks were disturbed than repeated, and another repeat is
-// allowed.
 func (r Run) repeatDue() bool {
 	return r.Trials.allEnded() && int32(len(r.Disturbed())) > r.Repeated() && r.mayRepeat()
 }
 
 // mayRepeat reports whether a disturbed block can still be repeated. A run that ended early has enough; one out of
-// time reports what it has.
+// time reports its partial results.
 func (r Run) mayRepeat() bool {
 	return r.Interim.Stopped == 0 && r.Repeated() < plan.RepeatBlocks(r.Plan.Blocks) && !r.Now.After(r.Deadline())
 }
@@ -126,9 +124,8 @@ func (r Run) enough() bool {
 	return len(begun)-len(lacking) >= int(min(wanted, verdict.MinBlocks))
 }
 
-// SharedCPU returns the CPU for both servers of a duet: the highest that both may use, since the first does most
-// machines' housekeeping, preferably not used by a generator on the same machine. Nil if there is none. Arguments are
-// the kernel's CPU lists; generators are those on the servers' machine.
+// SharedCPU returns the CPU for both servers of a duet: the highest that both may use, since the first does most machines' housekeeping. It avoids
+// CPUs of generators on the same machine if possible. Nil if there is none. Arguments are the kernel's CPU lists.
 func SharedCPU(first, second string, generators []string) *int32 {
 	both := common(first, second)
 	if len(both) == 0 {

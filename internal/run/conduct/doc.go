@@ -4,6 +4,6 @@
 // it has ended. A View tells a trial to continue, wait or give up. An Attempt tells whether a wait is too long, and
 // whether another attempt follows a Failure.
 //
-// The package is pure: backends fill in facts, ask, and act. Answers do not depend on the order in which trials were
-// seen, and only the facts carry state.
+// The package is pure: backends fill in facts, ask, and act. Answers do not depend on the order of the trials, and
+// only the facts carry state.
 package conduct

@@ -31,17 +31,17 @@ func Refused(v *plan.Violation) *Ending {
 
 // Outgrown ends a run of another operator version whose spec this version refuses.
 func Outgrown(v *plan.Violation) *Ending {
-	return &Ending{v1alpha1.ConditionExecuted, v.Reason, fmt.Sprintf("this version of the operator refuses the spec of the run, which another one has begun: what was measured until then is reported: %s", v.Message)}
+	return &Ending{v1alpha1.ConditionExecuted, v.Reason, fmt.Sprintf("another version of the operator started the run, and this version refuses its spec; reporting partial results: %s", v.Message)}
 }
 
 // PlanDamaged ends a run whose stored plan is unusable and differs from this version's: one run never has two plans.
 func PlanDamaged() *Ending {
-	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonReportFailed, "another version of the operator began the run, and its stored plan is damaged: start a new run"}
+	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonReportFailed, "another version of the operator started the run, and its stored plan is damaged: start a new run"}
 }
 
 // NotPlanned is the failure of a trial that is not in its run's plan.
 func NotPlanned(err error) *Failure {
-	return PermanentFailure(v1alpha1.ReasonInvalidSpec, "this version of the operator cannot measure the trial, which another one has made: %s: start a new run, or install the version that began this one", err)
+	return PermanentFailure(v1alpha1.ReasonInvalidSpec, "another version of the operator created the trial, and this version cannot measure it: %s: start a new run, or install the version that started this one", err)
 }
 
 // ShutDown ends a run whose workflow was ended by someone.
@@ -53,7 +53,7 @@ func ShutDown(message string) *Ending {
 // since its results are comparable only on those nodes.
 func GaveWay(nodes []string, others int) *Ending {
 	return &Ending{v1alpha1.ConditionExecuted, v1alpha1.ReasonUnschedulable, fmt.Sprintf(
-		"the run has waited for spec.patienceSeconds, is bound to %s, where no pods are taken, and %s for a turn: what it had measured is reported", strings.Join(nodes, " and "), waiting(others),
+		"the run waited for spec.patienceSeconds; it is bound to %s, where no pods can start, and %s for a turn; reporting partial results", strings.Join(nodes, " and "), waiting(others),
 	)}
 }
 
@@ -66,7 +66,7 @@ func waiting(others int) string {
 
 // NotLed ends a run on an operator error.
 func NotLed(err error) *Ending {
-	return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonOperatorFailed, fmt.Sprintf("%s: report it with the spec of the run; another version of the operator may know the way out", err)}
+	return &Ending{v1alpha1.ConditionPlanned, v1alpha1.ReasonOperatorFailed, fmt.Sprintf("%s: report it with the spec of the run, or try another operator version", err)}
 }
 
 // TimedOut ends a run that ran out of time before everything was measured; nil otherwise.
@@ -109,13 +109,10 @@ func (r Run) NotReported(err error, forGood bool) *Ending {
 // ScanWaits reports whether the scan waits for the store. If it stays unavailable, the report tells.
 func (r Run) ScanWaits(forGood bool) bool { return !forGood && !r.waited(ScanPatience) }
 
-// waited reports whether the run waited too long for its store. Time without an operator does not count, so the first
-// failed access ends nothing.
 func (r Run) waited(patience time.Duration) bool {
 	return !r.Waiting.IsZero() && r.Now.Sub(r.Waiting) > patience
 }
 
-// lastEnd returns when the last trial on record ended; zero if none.
 func (r Run) lastEnd() time.Time {
 	var last time.Time
 	for i := range r.Trials {
@@ -176,7 +173,7 @@ func (r Run) Outcome(end *Ending, verdict *Verdict) Outcome {
 		return Outcome{Failed, verdict.Unmet, r.besides(verdict.Objectives)}
 	}
 	if open := r.notMade(); open > 0 {
-		return Outcome{Failed, v1alpha1.ReasonTimedOut, fmt.Sprintf("%d of %d trials that follow the blocks were not made in time: raise spec.timeoutSeconds", open, len(r.Plan.Following))}
+		return Outcome{Failed, v1alpha1.ReasonTimedOut, fmt.Sprintf("%d of %d trials after the blocks were not measured in time: raise spec.timeoutSeconds", open, len(r.Plan.Following))}
 	}
 	return Outcome{Succeeded, v1alpha1.ReasonDone, r.besides(verdict.Text)}
 }

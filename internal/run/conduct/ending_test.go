@@ -59,8 +59,8 @@ func notReported(err error) func(conduct.Run, bool) *conduct.Ending {
 
 func TestARunGivesWayToThoseThatWait(t *testing.T) {
 	for others, want := range map[int]string{
-		1: "the run has waited for spec.patienceSeconds, is bound to n1 and n2, where no pods are taken, and another run waits for a turn: what it had measured is reported",
-		2: "the run has waited for spec.patienceSeconds, is bound to n1 and n2, where no pods are taken, and 2 others wait for a turn: what it had measured is reported",
+		1: "the run waited for spec.patienceSeconds; it is bound to n1 and n2, where no pods can start, and another run waits for a turn; reporting partial results",
+		2: "the run waited for spec.patienceSeconds; it is bound to n1 and n2, where no pods can start, and 2 others wait for a turn; reporting partial results",
 	} {
 		if got := conduct.GaveWay([]string{"n1", "n2"}, others).Message; got != want {
 			t.Errorf("%d others: %q", others, got)

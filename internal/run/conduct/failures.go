@@ -81,18 +81,17 @@ func ServerExited(w kind.Work, server record.Implementation, e Exit) *Failure {
 		return PermanentFailure(why, "implementations[%s] was killed because it exceeded its memory of %s: raise implementations[].memory", server.Name, memoryOf(w, server))
 	}
 	if e.Code == killed {
-		return TransientFailure(v1alpha1.ReasonPodLost, "implementations[%s] was killed by another process, and not for its memory (%s)", server.Name, e)
+		return TransientFailure(v1alpha1.ReasonPodLost, "another process killed implementations[%s]; memory was not the cause (%s)", server.Name, e)
 	}
 	return PermanentFailure(why, "implementations[%s] exited (%s)", server.Name, e)
 }
 
-// memoryOf describes a server's container memory, with its own share if the profiler has one.
 func memoryOf(w kind.Work, server record.Implementation) string {
 	own := plan.Memory(server.MemoryBytes)
 	for _, m := range w.Members() {
 		for _, p := range m.Processes {
 			if p.Toolbox && p.MemoryBytes > server.MemoryBytes {
-				return fmt.Sprintf("%s, of which %s are its own and the rest is for its profiler", plan.Memory(p.MemoryBytes), own)
+				return fmt.Sprintf("%s (%s for the server, the rest for its profiler)", plan.Memory(p.MemoryBytes), own)
 			}
 		}
 	}
@@ -104,13 +103,13 @@ func memoryOf(w kind.Work, server record.Implementation) string {
 func DiskFull(w kind.Work, server record.Implementation, dependency, said string) *Failure {
 	said = strings.TrimSpace(said)
 	if dependency != "" {
-		return PermanentFailure(v1alpha1.ReasonDependencyFailed, "implementations[%s].dependencies[%s] was ended because it filled its scratch: write less, or raise its size: %s", server.Name, dependency, said)
+		return PermanentFailure(v1alpha1.ReasonDependencyFailed, "implementations[%s].dependencies[%s] was evicted because it filled its scratch: write less, or raise its size: %s", server.Name, dependency, said)
 	}
 	who := ""
 	if len(server.Dependencies) > 0 && strings.Contains(said, "total limit of containers") {
 		who = ", or its dependencies did"
 	}
-	return PermanentFailure(endReason(w), "implementations[%s] was ended because it filled its disk%s: write or print less, or raise the size of its scratch: %s", server.Name, who, said)
+	return PermanentFailure(endReason(w), "implementations[%s] was evicted because it filled its disk%s: write or print less, or raise the size of its scratch: %s", server.Name, who, said)
 }
 
 func endReason(w kind.Work) string {
@@ -150,7 +149,7 @@ func ProgramFailed(t Trial, s protocol.State, keys []string) *Failure {
 	}
 	stored := ""
 	if len(keys) > 0 {
-		stored = "; what it printed is stored as " + strings.Join(keys, " and ")
+		stored = "; its output is stored as " + strings.Join(keys, " and ")
 	}
 	return PermanentFailure(programReasons[s.Program.Fault], "implementations[%s]: %s%s", t.Servers[0], s.Program.Message, stored)
 }
@@ -158,6 +157,11 @@ func ProgramFailed(t Trial, s protocol.State, keys []string) *Failure {
 // OperatorFailed is a failure of the operator itself.
 func OperatorFailed(err error) *Failure {
 	return TransientFailure(v1alpha1.ReasonOperatorFailed, "%s", err)
+}
+
+// FilesChanged is the failure of agents that announced other files before.
+func FilesChanged() *Failure {
+	return TransientFailure(v1alpha1.ReasonAgentFailed, "the trial's agents announced other files than at first: nothing but Loadstone's agent may answer at their address")
 }
 
 // AgentRefused is the failure of an agent that refuses a request for good.
@@ -178,7 +182,7 @@ func Checked(t Trial, agent string, c *protocol.Checked) *Failure {
 	}
 	server := t.Servers[min(max(c.Server, 0), len(t.Servers)-1)]
 	if c.Fault == protocol.FaultNetwork {
-		return TransientFailure(v1alpha1.ReasonAgentFailed, "%s does not reach implementations[%s], which listens: %s: is there a NetworkPolicy or a firewall between them?", agent, server, c.Message)
+		return TransientFailure(v1alpha1.ReasonAgentFailed, "%s cannot reach implementations[%s], which listens: %s: check for a NetworkPolicy or firewall between them", agent, server, c.Message)
 	}
 	if c.Fault == protocol.FaultTLS {
 		return PermanentFailure(v1alpha1.ReasonWrongResponse, "implementations[%s]: %s", server, c.Message)

@@ -45,7 +45,7 @@ func (r Run) Manifest(of RunRecord) record.RunManifest {
 		m.Notes = append(m.Notes, fmt.Sprintf("blocks %v were disturbed; repeat blocks measured beyond the planned %d: %d", r.Disturbed(), r.Plan.Blocks, repeated))
 	}
 	if of.Ending != nil {
-		m.Notes = append(m.Notes, fmt.Sprintf("this record is partial, since the run ended before everything was measured (%s): %s", of.Ending.Reason, of.Ending.Message))
+		m.Notes = append(m.Notes, fmt.Sprintf("this record is partial, because the run ended early (%s): %s", of.Ending.Reason, of.Ending.Message))
 	}
 	if first := r.Trials.Binding(); first != nil {
 		m.Nodes, m.Notes = slices.Clone(first.Nodes), append(m.Notes, nodesNote(first))

@@ -13,7 +13,6 @@ import (
 
 // Seen is a member of an attempt as its backend sees it.
 type Seen struct {
-	// Agent names its agent in messages; State is its last answer.
 	Agent string
 	State protocol.State
 	// Since is when the member's first process started.
@@ -26,17 +25,14 @@ type Seen struct {
 type Preparation int
 
 const (
-	// Prepared means that the attempt can start.
 	Prepared Preparation = iota
 	// AwaitServer waits for a server.
 	AwaitServer
-	// AskCheck asks a generator for its check.
 	AskCheck
 )
 
-// Prepare returns the next step before the start, and the index of its server or generator: first every server is
-// ready and built as expected, then every generator has sent each request and can make its part. A failure ends the
-// attempt.
+// Prepare returns the next step before the start, and the index of its server or generator. First every server must be ready and built as expected.
+// Then every generator must send each request and have the resources for its part. A failure ends the attempt.
 func (a Attempt) Prepare(t Trial, servers, generators []Seen) (next Preparation, of int, f *Failure) {
 	for i, own := range a.Work.Servers() {
 		s := servers[i]
@@ -84,17 +80,16 @@ func DependencyEnded(server record.Implementation, name string, e Exit, ready bo
 	case e.OutOfMemory:
 		return failed(" was killed because it exceeded its memory of %s: raise its memory", plan.Memory(d.MemoryBytes))
 	case !ready && d.Port > 0 && ran+dependencyGrain >= limit && ran <= limit+probeSlack:
-		return failed(" was not ready on port %d within %d s of its start (%s): let it listen on all addresses, check its command, or give it longer with readiness.timeoutSeconds", d.Port, d.Container.Readiness.Seconds, e)
+		return failed(" was not ready on port %d within %d s of its start (%s): check its command and that it listens on all addresses, or raise readiness.timeoutSeconds", d.Port, d.Container.Readiness.Seconds, e)
 	case !ready:
-		return failed(" exited before its server was started (%s): check its command, env and files", e)
+		return failed(" exited before its server started (%s): check its command, env and files", e)
 	case e.Code == killed:
-		return TransientFailure(v1alpha1.ReasonPodLost, "%s was killed by another process, and not for its memory (%s)", field, e)
+		return TransientFailure(v1alpha1.ReasonPodLost, "another process killed %s; memory was not the cause (%s)", field, e)
 	}
-	return failed(" exited before its trial was over (%s)", e)
+	return failed(" exited before its trial ended (%s)", e)
 }
 
-// Built is the failure of a server that was not built as expected; nil if it was, if the file does not show it, or if
-// found is nil (unread).
+// Built is the failure of a server that was not built as expected; nil if it was, if the file does not show it, or if found is nil (unread).
 func Built(server record.Implementation, found *record.Build) *Failure {
 	if found == nil {
 		return nil

@@ -25,8 +25,7 @@ type Run struct {
 	Waiting time.Time
 	// Kept is how long its objects are kept after its end; the report waits for the store at least as long.
 	Kept time.Duration
-	// Now is the instant of the question.
-	Now time.Time
+	Now  time.Time
 }
 
 // Act is the next action of a run.
@@ -130,8 +129,7 @@ func (r Run) Progress() (done, all int) {
 	return done, all
 }
 
-// Tells reports whether a status with this count must be rewritten for a new count alone: when the last cell ended
-// long enough after the last reported one, or when one was lost.
+// Tells reports whether a status with this count must be rewritten for a new count alone: long after the last reported cell, or when a cell was lost.
 func (r Run) Tells(told int) bool {
 	var began time.Time
 	var ends []time.Time

@@ -16,7 +16,7 @@ type Trial struct {
 	Work kind.Work
 	// Begun is true once its turn has come.
 	Begun bool
-	// Started is when its agents were told to start the first cell; zero before.
+	// Started is when its agents got the start of the first cell; zero before.
 	Started time.Time
 	// Ended is zero while it runs.
 	Ended time.Time
@@ -24,7 +24,7 @@ type Trial struct {
 	Stored *record.Artifact
 	// Reason and Message say how it stands, or why it ended.
 	Reason, Message string
-	// Nodes are where its members were told to start.
+	// Nodes are the nodes of its members' start commands.
 	Nodes []record.BoundNode
 }
 
@@ -80,7 +80,6 @@ func (l Trials) lastBlock() int32 {
 	return last
 }
 
-// before returns the first earlier trial that has not ended; nil if none.
 func (l Trials) before(t Trial) *Trial {
 	sorted := l.inOrder()
 	for i := range sorted {

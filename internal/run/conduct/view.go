@@ -2,10 +2,13 @@ package conduct
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // skipped begins the message of a trial given up because of another one.
@@ -13,14 +16,14 @@ const skipped = "skipped: "
 
 // View is a run as seen by one of its trials.
 type View struct {
-	Name string
-	// Deleted: the run is gone or being deleted.
+	Name    string
 	Deleted bool
 	// Ended is the reason of the run's end; empty before.
-	Ended string
-	// Blocks is the number of planned blocks.
-	Blocks  int32
-	Interim Interim
+	Ended  string
+	Blocks int32
+	// Baseline is the implementation that the others are compared with.
+	Baseline string
+	Interim  Interim
 	// Trials are those that were begun.
 	Trials Trials
 }
@@ -36,7 +39,43 @@ func (v View) GiveUp(t Trial) *Failure {
 	case v.Ended != "":
 		return cancelled(v.Ended, "BenchmarkRun %s has ended", v.Name)
 	}
-	return v.Trials.shown(t)
+	if f := v.Trials.shown(t); f != nil {
+		return f
+	}
+	return v.alone(t)
+}
+
+// alone ends a trial of a block if nothing is left to compare its implementation with: the baseline, or every other implementation, was shown
+// to be unmeasurable. Otherwise it returns nil.
+func (v View) alone(t Trial) *Failure {
+	if t.Follows() {
+		return nil
+	}
+	asked, left := map[string]bool{}, map[string]bool{}
+	for _, server := range t.Servers {
+		left[server] = true
+	}
+	var why *Failure
+	for i := range v.Trials {
+		servers := v.Trials[i].Servers
+		name := strings.Join(servers, " ")
+		if v.Trials[i].Follows() || asked[name] {
+			continue
+		}
+		asked[name] = true
+		f := v.Trials.shown(Trial{PlannedTrial: record.PlannedTrial{Name: t.Name, Block: t.Block, Servers: servers}})
+		if f != nil && (why == nil || slices.Contains(servers, v.Baseline)) {
+			why = f
+		}
+		for _, server := range servers {
+			left[server] = left[server] || f == nil
+		}
+	}
+	maps.DeleteFunc(left, func(_ string, measurable bool) bool { return !measurable })
+	if why == nil || len(left) > 1 && left[v.Baseline] {
+		return nil
+	}
+	return cancelled(v1alpha1.ReasonStoppedEarly, "BenchmarkRun %s stopped early, because nothing is left to compare: %s", v.Name, strings.TrimPrefix(why.Message, skipped))
 }
 
 // Awaits says what a trial waits for before its preparation; empty if its turn has come. A begun trial continues,
@@ -62,7 +101,6 @@ func (t *Trial) hopeless() bool {
 	}
 }
 
-// shown returns the hopeless failure of another trial of the same implementation; nil if none.
 func (l Trials) shown(t Trial) *Failure {
 	sorted := l.inOrder()
 	for i := range sorted {
@@ -112,7 +150,7 @@ type Absence struct {
 	Until time.Time
 }
 
-// With adds an absence. What was added before is left out, so repeated calls are safe.
+// With adds an absence, without the part that was added before. So repeated calls are safe.
 func (a Absence) With(from, to time.Time) Absence {
 	if from.Before(a.Until) {
 		from = a.Until

@@ -88,8 +88,34 @@ func TestAFailureThatEveryTrialWouldShowEndsTheOthers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := describe(conduct.View{Trials: tc.siblings}.GiveUp(tc.trial))
+			others := append(slices.Clone(tc.siblings), trialOf(8, "zig"))
+			got := describe(conduct.View{Baseline: "go", Trials: others}.GiveUp(tc.trial))
 			if tc.want == "" && got != "" || !strings.HasPrefix(got, tc.want) {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestATrialIsStoppedIfNothingIsLeftToCompareItWith(t *testing.T) {
+	wrong := because(v1alpha1.ReasonWrongResponse)
+	const alone = "cancelled StoppedEarly: BenchmarkRun quick stopped early, because nothing is left to compare: trial quick-000-%s has already failed this way: it was so"
+	for name, tc := range map[string]struct {
+		trials conduct.Trials
+		trial  conduct.Trial
+		want   string
+	}{
+		"the baseline failed":                 {conduct.Trials{trialOf(0, "go", wrong), trialOf(1, "rust"), trialOf(2, "zig")}, trialOf(2, "zig"), fmt.Sprintf(alone, "go")},
+		"the only contender failed":           {conduct.Trials{trialOf(0, "rust", wrong), trialOf(1, "go")}, trialOf(1, "go"), fmt.Sprintf(alone, "rust")},
+		"one of two contenders failed":        {conduct.Trials{trialOf(0, "rust", wrong), trialOf(1, "go"), trialOf(2, "zig")}, trialOf(1, "go"), ""},
+		"both contenders failed":              {conduct.Trials{trialOf(0, "rust", wrong), trialOf(1, "zig", wrong), trialOf(2, "go")}, trialOf(2, "go"), fmt.Sprintf(alone, "rust")},
+		"the only contender was lost":         {conduct.Trials{trialOf(0, "rust", because(v1alpha1.ReasonPodLost)), trialOf(1, "go")}, trialOf(1, "go"), ""},
+		"the only contender ended under load": {conduct.Trials{trialOf(0, "rust", started, because(v1alpha1.ReasonServerExited)), trialOf(1, "go")}, trialOf(1, "go"), ""},
+		"a trial after the blocks":            {conduct.Trials{trialOf(0, "rust", wrong), trialOf(1, "go")}, trialOf(1, "go", func(t *conduct.Trial) { t.Block = 0 }), ""},
+		"there is only one implementation":    {conduct.Trials{trialOf(0, "go"), trialOf(1, "go")}, trialOf(1, "go"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := describe(conduct.View{Name: "quick", Baseline: "go", Trials: tc.trials}.GiveUp(tc.trial)); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/trial/protocol"
+	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 // Deadlines of a trial. Each counts from an instant that its backend recorded.
@@ -20,7 +21,7 @@ const (
 	ListenDeadline = record.ReadySeconds * time.Second
 	// ReadDeadline is how much longer an observer may take to read a ready server.
 	ReadDeadline = 30 * time.Second
-	// StartLead is the least time between recording the start and the first request, in which all agents are told in
+	// StartLead is the least time between recording the start and the first request, so that all agents get it in
 	// turn. leadPerMember is the time per member of a large trial. Further attempts multiply it by leadGrowth, since
 	// the start may have been missed.
 	StartLead     = 250 * time.Millisecond
@@ -40,7 +41,6 @@ func (a Attempt) PrepareLimit() time.Duration {
 	return max(PrepareDeadline, a.Patience) + a.dependencies()
 }
 
-// dependencies returns the longest time for a server's dependencies to get ready.
 func (a Attempt) dependencies() time.Duration {
 	var most int32
 	for _, s := range a.Work.Servers() {
@@ -62,7 +62,6 @@ func (a Attempt) AgentSilent(agent string, err error) *Failure {
 	return TransientFailure(v1alpha1.ReasonAgentLost, "%s is not responding: %s", agent, err)
 }
 
-// readiness returns how much longer than the default a server may take to get ready.
 func (a Attempt) readiness() time.Duration {
 	var most time.Duration
 	for _, s := range a.Work.Servers() {
@@ -71,9 +70,8 @@ func (a Attempt) readiness() time.Duration {
 	return most
 }
 
-// NotListening is the failure of a server that does not open its port in time, of a program without its parent, or of
-// an observer that does not report; nil while they may yet. since is by the clock of the observer, whose state this
-// is; the backend's clock may differ.
+// NotListening is the failure of a server that does not open its port in time, a program without its parent, or a silent observer; nil while they
+// have time. since is by the clock of the observer, whose state this is; the backend's clock may differ.
 func (a Attempt) NotListening(server record.Implementation, since time.Time, state protocol.State) *Failure {
 	deadline := ListenDeadline
 	if !a.Work.EndsItself() {
@@ -93,7 +91,7 @@ func (a Attempt) NotListening(server record.Implementation, since time.Time, sta
 	case path != "":
 		return PermanentFailure(v1alpha1.ReasonServerNotListening, "implementations[%s] did not answer GET %s on port %d with a status of 2xx within %s of its start: check readiness, port and command", server.Name, path, server.Port, deadline)
 	}
-	return PermanentFailure(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command, or give it longer with readiness.timeoutSeconds", server.Name, server.Port, deadline)
+	return PermanentFailure(v1alpha1.ReasonServerNotListening, "implementations[%s] did not listen on port %d within %s of its start: check port and command, or raise readiness.timeoutSeconds", server.Name, server.Port, deadline)
 }
 
 // InputsAway is the failure of an attempt that cannot read the run's scripts or bodies; nil while the store may
@@ -114,7 +112,7 @@ func (a Attempt) StartAt() time.Time {
 	return a.Now.Add(lead)
 }
 
-// StartMissed is the failure of an agent that would be told too late; nil otherwise. states are those of all known
+// StartMissed is the failure of an agent that would get its start too late; nil otherwise. states are those of all known
 // agents.
 func (a Attempt) StartMissed(agent string, at time.Time, states ...protocol.State) *Failure {
 	if !at.After(a.Started) {
@@ -138,7 +136,6 @@ const (
 	endLooks = 4
 )
 
-// endPause is short at first, since the work may take no time and the next trial waits for it.
 func (a Attempt) endPause() time.Duration {
 	ran := a.Now.Sub(a.Started)
 	if ran < 0 {
@@ -189,6 +186,16 @@ func (a Attempt) NotUploaded(member string, s protocol.State) *Failure {
 		return nil
 	}
 	return TransientFailure(v1alpha1.ReasonUploadFailed, "artifacts of %s could not be stored within %s: %s", member, a.storeLimit(), s.StoreError)
+}
+
+// TooLarge is the failure of an attempt whose members hold more than a trial of a run of some trials may store; nil if
+// they do not. Another attempt would most likely hold as much.
+func (a Attempt) TooLarge(trials int, states ...protocol.State) *Failure {
+	slots := a.Slots()
+	if err := protocol.BudgetOf(len(slots), timetable.End(slots), a.Work.EndsItself() || a.follows, trials).Refuse(states...); err != nil {
+		return PermanentFailure(v1alpha1.ReasonResultsTooLarge, "%s", err)
+	}
+	return nil
 }
 
 // StoreAway is the failure of an attempt whose store fails after the last cell; nil while it may recover.

@@ -376,7 +376,7 @@ func (w *world) checkTurn(t *conduct.Trial) {
 	}
 }
 
-// checkEnd checks what must hold for every run that is over.
+// checkEnd checks the invariants of ended runs.
 func (w *world) checkEnd() {
 	w.t.Helper()
 	o := w.seen().Outcome(w.end, w.verdict)

@@ -15,7 +15,6 @@ const (
 	maxTrials = 1000
 	// maxTrialBytes bounds the command to a trial's agents.
 	maxTrialBytes = 1 << 20
-	// leastMemory and leastMilliCPU are any container's minimum.
 	leastMemory   = 4 << 20
 	leastMilliCPU = 10
 )
@@ -23,16 +22,18 @@ const (
 // Violation says why a run is impossible.
 type Violation = kind.Violation
 
-// checkSpec checks what the API's schema cannot express. The checks are independent.
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return kind.Join(checkMemory(spec), checkContainers(spec), checkTLS(spec), checkValidity(spec), checkSize(spec))
 }
 
-// checkLastGood refuses comparisons with last good rounds outside a suite.
-func checkLastGood(spec v1alpha1.BenchmarkRunSpec, round bool) *Violation {
+// checkEarlier refuses comparisons with last good rounds outside a suite, and with earlier runs on one machine.
+func checkEarlier(spec v1alpha1.BenchmarkRunSpec, round, local bool) *Violation {
 	return kind.Each(spec.Objectives, func(i int, o v1alpha1.Objective) *Violation {
+		if local && len(o.Against.Runs) > 0 {
+			return kind.Invalid("spec.objectives[%d].against.runs names runs on a cluster: on one machine, compare result folders with loadstone compare", i)
+		}
 		if o.Against.LastGood > 0 && !round {
-			return kind.Invalid("spec.objectives[%d].against.lastGood is set, and only a BenchmarkSuite has good rounds: make this run a template of one, or name earlier runs in spec.objectives[%d].against.runs", i, i)
+			return kind.Invalid("spec.objectives[%d].against.lastGood needs a BenchmarkSuite: make this run a template of one, or name earlier runs in spec.objectives[%d].against.runs", i, i)
 		}
 		return nil
 	})
@@ -121,7 +122,6 @@ func checkSize(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	return nil
 }
 
-// checkTrials refuses trials that are too large for the command to cluster agents.
 func (p *Plan) checkTrials(local bool) *Violation {
 	if local {
 		return nil
@@ -132,7 +132,7 @@ func (p *Plan) checkTrials(local bool) *Violation {
 			return kind.Invalid("trial %s cannot be written: %s", line.Name, err)
 		}
 		if len(work) > maxTrialBytes {
-			return kind.Invalid("each trial of %s takes %d bytes, and the maximum is %d: shorten body and expect.body of spec.loads[].request and requests[], which each of its %d cells holds, or spread the levels over several runs",
+			return kind.Invalid("each trial of %s takes %d bytes, and the maximum is %d: shorten body and expect.body of the requests in spec.loads[], which each of its %d cells repeats, or split the levels into several runs",
 				strings.Join(line.Servers, " and "), len(work), maxTrialBytes, len(p.Cells))
 		}
 	}

@@ -62,7 +62,7 @@ func checkFolders(container string, own v1alpha1.ContainerSettings) *Violation {
 			}
 		}
 		if slices.Contains(folders, clean) {
-			return kind.Invalid("%s.%s is %s, which another item of files or scratch names, too: give each a folder of its own", container, field, folder)
+			return kind.Invalid("%s.%s is %s, like another item of files or scratch: give each a different folder", container, field, folder)
 		}
 		folders = append(folders, clean)
 		return nil
@@ -93,11 +93,11 @@ func checkHere(i int, impl v1alpha1.Implementation) *Violation {
 	}
 	switch {
 	case len(impl.Dependencies) > 0:
-		return kind.Invalid("spec.implementations[%d].dependencies cannot be started: a run on one machine starts no containers beside a server: start %s on this machine before the run and remove it here, or measure on a cluster", i, impl.Dependencies[0].Name)
+		return kind.Invalid("spec.implementations[%d].dependencies works on clusters only: start %s on this machine before the run and remove it here, or use a cluster", i, impl.Dependencies[0].Name)
 	case len(impl.EnvFrom) > 0:
 		return kind.Invalid("spec.implementations[%d].envFrom cannot be read: %s: list the variables in env", i, way)
 	case len(impl.Resources) > 0:
-		return kind.Invalid("spec.implementations[%d].resources cannot be given: a run on one machine gives CPUs and memory: its command finds what the machine has, so reserve it there and remove resources", i)
+		return kind.Invalid("spec.implementations[%d].resources works on clusters only: reserve them on this machine and remove the field", i)
 	case len(impl.Files) > 0:
 		return kind.Invalid("spec.implementations[%d].files cannot be read: %s: name the files of this machine in command or args", i, way)
 	}
@@ -137,9 +137,9 @@ func checkDependency(field string, d v1alpha1.Dependency, taken map[int32]string
 	case IsPath(d.Image):
 		return kind.Invalid("%s.image is %s, a file of one machine: name the image as a cluster pulls it", field, d.Image)
 	case d.Port != 0 && taken[d.Port] != "":
-		return kind.Invalid("%s.port is %d, on which %s listens, and both share the ports of one pod: let %s listen on another one", field, d.Port, taken[d.Port], d.Name)
+		return kind.Invalid("%s.port is %d, like that of %s in the same pod: let %s listen on another one", field, d.Port, taken[d.Port], d.Name)
 	case d.Readiness != (v1alpha1.Readiness{}) && d.Port == 0:
-		return kind.Invalid("%s.readiness is asked of its port, and %s has none: name its port, or remove readiness", field, d.Name)
+		return kind.Invalid("%s.readiness needs a port, and %s has none: set port, or remove readiness", field, d.Name)
 	case d.CPU != nil && d.CPU.MilliValue() < leastMilliCPU:
 		return kind.Invalid("%s.cpu is %s, too little for any container: give at least %dm", field, d.CPU, leastMilliCPU)
 	case d.Memory != nil && d.Memory.Value() < leastMemory:

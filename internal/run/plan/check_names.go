@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// named is a field that names a ConfigMap or Secret, and its value; empty if unset.
 type named struct{ field, name string }
 
 // checkNames refuses names that no object can have, since a client's error for them differs from that for a missing
@@ -36,7 +35,7 @@ func CheckName(field, name string) *Violation {
 	if name == "" || len(validation.IsDNS1123Subdomain(name)) == 0 {
 		return nil
 	}
-	return kind.Invalid("%s is %q, and no object can have that name: give lower-case letters, digits, '-' and '.', with a letter or digit at both ends and on both sides of each '.'", field, name)
+	return kind.Invalid("%s is %q, which no object can be named: use lower-case letters, digits, '-' and '.', with a letter or digit at both ends and around each '.'", field, name)
 }
 
 func namesOf(container string, own v1alpha1.ContainerSettings) []named {

@@ -46,7 +46,7 @@ func TestANameThatNoObjectCanHaveIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, bad := range []string{"a/b", "50%", ".", "..", "App", "a_b", "a..b", "-a"} {
 				_, err := Compile(spec(func(s *v1alpha1.BenchmarkRunSpec) { tc.set(s, bad) }), Options{Name: "r", UID: "u"})
-				if want := tc.field + ` is "` + bad + `", and no object can have that name: give lower-case letters`; err == nil || !strings.Contains(err.Error(), want) {
+				if want := tc.field + ` is "` + bad + `", which no object can be named: use lower-case letters`; err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("got %v, want %q", err, want)
 				}
 			}

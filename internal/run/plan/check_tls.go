@@ -27,11 +27,11 @@ func checkTLS(spec v1alpha1.BenchmarkRunSpec) *Violation {
 		case impl.Port == 0:
 			return kind.Invalid("%s is for servers, and %s has no port: name its port, or remove tls", field, impl.Name)
 		case (own.CA == "") != (own.Verify == v1alpha1.VerifyNone):
-			return kind.Invalid("%s has either a ca, by which the certificate of %s is verified, or verify: None: give one of the two", field, impl.Name)
+			return kind.Invalid("%s has ca, which verifies the certificate of %s, and verify: None: remove one of them", field, impl.Name)
 		case own.CA == "" && own.ServerName != "":
 			return kind.Invalid("%s.serverName is %s, and nothing is verified without a ca: give %s.ca, or remove serverName", field, own.ServerName, field)
 		case own.ServerName != "" && !isName(own.ServerName):
-			return kind.Invalid("%s.serverName is %q, for which no certificate can be: give a DNS name or an address, without a port", field, own.ServerName)
+			return kind.Invalid("%s.serverName is %q, which no certificate can have: give a DNS name or an address, without a port", field, own.ServerName)
 		}
 		if v := checkAuthority(field+".ca", own.CA); v != nil {
 			return v
@@ -75,7 +75,7 @@ func (p *Plan) encryption(implementation string, own *record.TLS) {
 	switch {
 	case own == nil:
 	case own.CA == "":
-		p.Note("%s.verify is None: nobody verifies the server's certificate", field)
+		p.Note("%s.verify is None: the server's certificate is not verified", field)
 	case own.ServerName == "":
 		p.Note("%s: the check before each trial verifies the server's certificate by ca, and for no name, since serverName is not set; the load generators verify nothing", field)
 	default:

@@ -24,10 +24,10 @@ func TestTLSThatCannotBeVerifiedIsRefused(t *testing.T) {
 		"an authority":              {v1alpha1.TLS{CA: ca}, ""},
 		"an authority by its name":  {v1alpha1.TLS{Verify: v1alpha1.VerifyAuthority, CA: ca, ServerName: "shop.example"}, ""},
 		"two authorities":           {v1alpha1.TLS{CA: "of us\n" + ca + ca, ServerName: "::1"}, ""},
-		"neither":                   {v1alpha1.TLS{Verify: v1alpha1.VerifyAuthority}, field + " has either a ca, by which the certificate of go is verified, or verify: None: give one of the two"},
-		"both":                      {v1alpha1.TLS{Verify: v1alpha1.VerifyNone, CA: ca}, field + " has either a ca"},
+		"neither":                   {v1alpha1.TLS{Verify: v1alpha1.VerifyAuthority}, field + " has ca, which verifies the certificate of go, and verify: None: remove one of them"},
+		"both":                      {v1alpha1.TLS{Verify: v1alpha1.VerifyNone, CA: ca}, field + " has ca, which verifies"},
 		"a name for nothing":        {v1alpha1.TLS{Verify: v1alpha1.VerifyNone, ServerName: "a"}, field + ".serverName is a, and nothing is verified without a ca: give " + field + ".ca, or remove serverName"},
-		"a name with a port":        {v1alpha1.TLS{CA: ca, ServerName: "shop.example:443"}, field + `.serverName is "shop.example:443", for which no certificate can be: give a DNS name or an address, without a port`},
+		"a name with a port":        {v1alpha1.TLS{CA: ca, ServerName: "shop.example:443"}, field + `.serverName is "shop.example:443", which no certificate can have: give a DNS name or an address, without a port`},
 		"a text that is no PEM":     {v1alpha1.TLS{CA: "/etc/ca.crt"}, field + ".ca contains no certificate: give the text of the authority's file in PEM, from -----BEGIN CERTIFICATE----- on"},
 		"a key":                     {v1alpha1.TLS{CA: ca + pair["private.key"]}, field + ".ca contains a PRIVATE KEY, which would be recorded and printed: give certificates only"},
 		"a broken certificate":      {v1alpha1.TLS{CA: ca + broken}, field + ".ca cannot be read: certificate 2: "},
@@ -53,7 +53,7 @@ func TestThePlanSaysWhatIsVerifiedAndByWhom(t *testing.T) {
 		tls          v1alpha1.TLS
 		note, listed string
 	}{
-		"nothing":          {v1alpha1.TLS{Verify: v1alpha1.VerifyNone}, ".verify is None: nobody verifies the server's certificate", "HTTPS; its certificate is not verified"},
+		"nothing":          {v1alpha1.TLS{Verify: v1alpha1.VerifyNone}, ".verify is None: the server's certificate is not verified", "HTTPS; its certificate is not verified"},
 		"by any name":      {v1alpha1.TLS{CA: ca}, ": " + check + ", and for no name, since serverName is not set" + tools, "HTTPS; its certificate is verified by ca, for any name"},
 		"by name":          {v1alpha1.TLS{CA: ca, ServerName: "a.b"}, ": " + check + " and for a.b" + tools, "HTTPS; its certificate is verified by ca, for a.b"},
 		"over plain HTTP?": {},

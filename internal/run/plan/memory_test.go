@@ -36,10 +36,10 @@ func TestAPodIsRefusedWhereNoNodeHasItsMemory(t *testing.T) {
 	}{
 		"a node with room for everything":             {[]Node{node(8192), generators}, ""},
 		"a node of which nobody knows the memory":     {[]Node{node(0), generators}, ""},
-		"one that has the server's and no profiler's": {[]Node{node(1400), generators}, "spec.implementations[0].memory is 1Gi: its pod under profiles[calls], with what is needed besides, needs 1440Mi of memory on one node, and the largest node for a server with CPUs enough, s, has 1400Mi allocatable: lower it, or add a larger node labelled loadstone.dev/role=server"},
+		"one that has the server's and no profiler's": {[]Node{node(1400), generators}, "spec.implementations[0].memory is 1Gi: its pod under profiles[calls], with its additional needs, needs 1440Mi of memory on one node, and the largest node for a server with enough CPUs, s, has 1400Mi: lower it, or add a larger node labelled loadstone.dev/role=server"},
 		"one that has the first profiler's only":      {[]Node{node(2048), generators}, "profiles[leaks]"},
 		"one that has too little for the server":      {[]Node{node(512), generators}, "spec.implementations[0].memory is 1Gi: its pod needs 1088Mi of memory"},
-		"a larger one with too few CPUs":              {[]Node{node(512), small, generators}, "the largest node for a server with CPUs enough, s, has 512Mi"},
+		"a larger one with too few CPUs":              {[]Node{node(512), small, generators}, "the largest node for a server with enough CPUs, s, has 512Mi"},
 		"too little for the generators":               {[]Node{node(8192), {Name: "g", Role: v1alpha1.RoleGenerator, MilliCPU: 4000, MemoryBytes: 1 << 20}}, "the pod of generator-0 needs"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ type Node struct {
 	Resources map[string]int64
 	// Away: the node is cordoned or not ready and takes no pods now. It may come back.
 	Away bool
-	// NotReady: the node is unreachable or cannot run pods. What is deleted there stays until it is back.
+	// NotReady: the node is unreachable or cannot run pods. Deleted pods stay there until it is back.
 	NotReady bool
 }
 
@@ -40,11 +40,9 @@ func Selector(nodes []Node, role string) map[string]string {
 
 // share is the members of a trial on one node.
 type share struct {
-	members []kind.Member
-	// milliCPU is their total, in thousandths of a CPU.
+	members  []kind.Member
 	milliCPU int64
-	// subject begins a sentence about their needs.
-	subject string
+	subject  string
 }
 
 // Fits reports why the nodes cannot hold every trial of the plan (CPUs, memory, resources); nil if they can.
@@ -91,8 +89,8 @@ func (n Node) Has(d Demand) bool {
 	return n.MilliCPU >= d.MilliCPU
 }
 
-// LargestServer returns the most that any trial's servers and their neighbors request of one node, for CPUs and each
-// resource separately: the blocks share the node of their first trial.
+// LargestServer returns the most that any trial's servers and their neighbors request of one node, for CPUs and each resource separately: all blocks
+// share that node.
 func LargestServer(p Plan) Demand {
 	most := Demand{Resources: map[string]int64{}}
 	for _, line := range p.distinct() {
@@ -150,7 +148,6 @@ func (s share) separate() bool {
 	return slices.ContainsFunc(s.members, func(m kind.Member) bool { return m.Apart == record.Required })
 }
 
-// subject begins a sentence about a member's needs, in the words of its kind or its implementation.
 func (p Plan) subject(line record.PlannedTrial, m kind.Member) string {
 	if m.Words.CPUs != "" {
 		return m.Words.CPUs
@@ -173,7 +170,6 @@ func beside(own record.Implementation) string {
 	return fmt.Sprintf(", with %dm of dependencies", sum)
 }
 
-// fitShares reports why the nodes cannot hold all members of a role at once; nil if they can.
 func fitShares(shares []share, nodes []Node, role string) *Violation {
 	if len(shares) == 0 {
 		return nil
@@ -230,7 +226,6 @@ func rooms(nodes []Node, shares []share) int {
 	return found
 }
 
-// smallest returns the node of a role with the fewest CPUs that has the demand; empty if none.
 func smallest(nodes []Node, role string, need Demand) string {
 	var best Node
 	for _, n := range ofRole(nodes, role) {
@@ -265,7 +260,7 @@ func tooFew(shares []share, largest share, role string, room int) *Violation {
 	words := largest.members[0].Words
 	subject := words.Number
 	if subject == "" {
-		subject = fmt.Sprintf("a trial has %d pods on nodes of their own", len(shares))
+		subject = fmt.Sprintf("a trial has %d pods on separate nodes", len(shares))
 	}
 	nodes := "the nodes for " + role + "s"
 	if largest.separate() {

@@ -29,7 +29,7 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 	}{
 		"all levels of all contenders":   {objective: v1alpha1.Objective{Metric: "Throughput", Min: "17000"}},
 		"one level of one load":          {objective: v1alpha1.Objective{Metric: "ErrorRate", Max: "0.001", Load: "sweep", Connections: 10, Implementations: []string{"go", "epoll"}}},
-		"a regression through a limit":   {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "0.95", Against: v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}},
+		"a regression through a limit":   {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "0.95", Against: v1alpha1.Earlier{Runs: []v1alpha1.PastRun{{UID: "a"}}, Anchor: "epoll"}}},
 		"both bounds":                    {objective: v1alpha1.Objective{Metric: "Throughput", Min: "1", Max: "2"}, want: "needs either min or max"},
 		"a case of a load":               {objective: v1alpha1.Objective{Metric: "CaseTime", Max: "1"}, want: "spec.objectives[0] bounds a case, and loads have none: bound a metric of loads, or give spec.microbenchmark instead of spec.loads"},
 		"a ratio of cases of a load":     {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "CaseBytes", Max: "1"}, want: "bounds a case, and loads have none"},
@@ -56,12 +56,12 @@ func TestObjectivesSpeakOfWhatTheRunMeasures(t *testing.T) {
 		"a limit against the baseline":      {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1", Implementations: []string{"epoll"}}, want: "is epoll, which is not compared"},
 		"a baseline alone":                  {objective: v1alpha1.Objective{Metric: "RatioToBaseline", Of: "Throughput", Min: "1"}, change: func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations = s.Implementations[:1] }, want: "only one implementation"},
 		"a regression against nothing":      {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1"}, want: "against is not set"},
-		"a regression of a lone run":        {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{LastGood: 3, Anchor: "epoll"}}, want: "spec.objectives[0].against.lastGood is set, and only a BenchmarkSuite has good rounds: make this run a template of one, or name earlier runs in spec.objectives[0].against.runs"},
-		"runs and last good ones":           {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{Runs: []string{"a"}, LastGood: 3, Anchor: "epoll"}}, round: true, want: "needs either runs or lastGood"},
+		"a regression of a lone run":        {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{LastGood: 3, Anchor: "epoll"}}, want: "spec.objectives[0].against.lastGood needs a BenchmarkSuite: make this run a template of one, or name earlier runs in spec.objectives[0].against.runs"},
+		"runs and last good ones":           {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{Runs: []v1alpha1.PastRun{{UID: "a"}}, LastGood: 3, Anchor: "epoll"}}, round: true, want: "needs either runs or lastGood"},
 		"neither runs nor last good ones":   {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{Anchor: "epoll"}}, want: "needs either runs or lastGood"},
 		"no good round yet, and no anchor":  {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{LastGood: 3, Anchor: "rust"}}, round: true, want: "against.anchor is rust"},
-		"an anchor that is none":            {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "rust"}}, want: "against.anchor is rust"},
-		"an anchor that is held to a bound": {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Implementations: []string{"epoll"}, Against: v1alpha1.Earlier{Runs: []string{"a"}, Anchor: "epoll"}}, want: "which is the anchor"},
+		"an anchor that is none":            {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Against: v1alpha1.Earlier{Runs: []v1alpha1.PastRun{{UID: "a"}}, Anchor: "rust"}}, want: "against.anchor is rust"},
+		"an anchor that is held to a bound": {objective: v1alpha1.Objective{Metric: regression, Of: "Throughput", Min: "1", Implementations: []string{"epoll"}, Against: v1alpha1.Earlier{Runs: []v1alpha1.PastRun{{UID: "a"}}, Anchor: "epoll"}}, want: "which is the anchor"},
 		"a latency of a search": {
 			objective: v1alpha1.Objective{Metric: "LatencyPercentile", Percentile: "99", Max: "5000", Load: "sweep"},
 			change: func(s *v1alpha1.BenchmarkRunSpec) {
@@ -111,7 +111,7 @@ func TestAnObjectiveThatNothingCanAnswerYetIsLeftOut(t *testing.T) {
 	if len(p.Objectives) != 1 || p.Objectives[0].Metric != v1alpha1.ObjectiveThroughput {
 		t.Errorf("the plan has the objectives %+v", p.Objectives)
 	}
-	const want = "spec.objectives[0] is left out: no earlier round of the suite was good when this one began, so there is nothing to compare with"
+	const want = "spec.objectives[0] is left out: fewer than three earlier rounds of the suite were good when this one began, too few to compare with"
 	if !slices.Contains(p.Notes, want) {
 		t.Errorf("the notes are %q", p.Notes)
 	}

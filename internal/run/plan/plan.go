@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -57,8 +56,7 @@ type Options struct {
 	// Local means a run on one machine, which starts implementations by command instead of image.
 	Local bool
 	// Round means a run of a suite's round; before the first good round, its objectives may refer to last good ones.
-	Round bool
-	// Template means a run that a suite will create.
+	Round    bool
 	Template bool
 }
 
@@ -75,16 +73,13 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if v = kind.Join(v, checkImplementations(spec)); v != nil {
 		return Plan{}, v
 	}
-	wrong := kind.Join(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkLastGood(spec, opts.Round), checkSuspend(spec, opts))
-	p := Plan{Local: opts.Local, Plan: record.Plan{Order: cmp.Or(spec.Order, record.OrderBlocks), Baseline: spec.Baseline, Blocks: BlocksOf(spec)}}
+	wrong := kind.Join(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkEarlier(spec, opts.Round, opts.Local), checkSuspend(spec, opts))
+	p := Plan{Local: opts.Local, Plan: record.Plan{Order: cmp.Or(spec.Order, record.OrderBlocks), Mirrored: true, Baseline: BaselineOf(spec), Blocks: BlocksOf(spec)}}
 	if spec.Blocks == 0 {
 		p.Note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)
 	}
 	if p.Blocks < verdict.MinBlocks {
 		p.Note("%d blocks give ratios but no verdict: a verdict needs at least %d", p.Blocks, verdict.MinBlocks)
-	}
-	if p.Baseline == "" {
-		p.Baseline = spec.Implementations[0].Name
 	}
 	p.placement(spec.Placement, work)
 	p.Validity = validityOf(spec.Validity)
@@ -102,7 +97,6 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	return p, nil
 }
 
-// following plans the trials after the blocks and all possible repeat blocks.
 func (p *Plan) following(spec v1alpha1.BenchmarkRunSpec, opts Options) *Violation {
 	last := p.Repeat(opts.Name, RepeatBlocks(p.Blocks))
 	first := last[len(last)-1].Index + 1
@@ -125,6 +119,14 @@ func BlocksOf(spec v1alpha1.BenchmarkRunSpec) int32 {
 		return DefaultBlocks
 	}
 	return spec.Blocks
+}
+
+// BaselineOf returns the name of a spec's baseline; empty if the spec has no implementations.
+func BaselineOf(spec v1alpha1.BenchmarkRunSpec) string {
+	if spec.Baseline == "" && len(spec.Implementations) > 0 {
+		return spec.Implementations[0].Name
+	}
+	return spec.Baseline
 }
 
 // Hash returns the plan's identity: the hexadecimal SHA-256 of its JSON form.
@@ -155,6 +157,32 @@ func count(n int, thing string) string {
 		thing += "s"
 	}
 	return fmt.Sprintf("%d %s", n, thing)
+}
+
+// Whole returns how much a run measures, and about how long that takes, with the trials that follow the blocks.
+func (p Plan) Whole() (size string, takes time.Duration) {
+	size, takes = p.Size(), p.Estimate(len(p.Trials))
+	if n := len(p.Following); n > 0 {
+		size, takes = fmt.Sprintf("%s, plus %d after the blocks", size, n), takes+time.Duration(n)*FollowingEstimate
+	}
+	return size, takes.Round(time.Second)
+}
+
+// Takes says about how long a run takes; of programs that end by themselves, it says how long at most.
+func (p Plan) Takes() string {
+	_, takes := p.Whole()
+	if p.Programs != nil {
+		return "at most " + takes.String()
+	}
+	return "about " + takes.String()
+}
+
+// NoVerdict says why the run cannot end in a verdict; empty if it can, or if it compares nothing.
+func (p Plan) NoVerdict() string {
+	if p.Blocks >= verdict.MinBlocks || len(p.Implementations) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("no verdict: that takes at least %d blocks, and spec.blocks is %d", verdict.MinBlocks, p.Blocks)
 }
 
 // Slots returns the timetable of a line.
@@ -268,13 +296,13 @@ func (p *Plan) dependencies(implementation string, list []record.Dependency) {
 // Memory prints an amount as in a spec, such as "256Mi".
 func Memory(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
 
-// trials lays out the blocks: every implementation once, in a seeded order, in as many trials as the kind of work
-// needs.
+// trials lays out the blocks. Each has every implementation once, in as many trials as the kind of work needs. Pairs of
+// blocks have a seeded order and its mirror image.
 func (p *Plan) trials(run string, work record.WorkType) {
 	for block := int32(1); block <= p.Blocks; block++ {
 		p.Trials = append(p.Trials, p.block(run, block, work)...)
 	}
-	p.Note("%s; the order within each block follows from the seed %d", p.Size(), p.Seed)
+	p.Note("%s; the order within each block follows from the seed %d, and every second block reverses it", p.Size(), p.Seed)
 }
 
 // RepeatBlocks returns the most blocks that may replace disturbed ones: as many again. If a third of all blocks is
@@ -288,15 +316,11 @@ func (p Plan) Repeat(run string, repeat int32) []record.PlannedTrial {
 }
 
 func (p Plan) block(run string, block int32, work record.WorkType) []record.PlannedTrial {
-	order := slices.Clone(p.Implementations)
-	slices.SortFunc(order, func(a, b record.Implementation) int {
-		return bytes.Compare(p.draw(block, a.Name), p.draw(block, b.Name))
-	})
-	drawn := make([]string, len(order))
-	for k, i := range order {
-		drawn[k] = i.Name
+	names := make([]string, len(p.Implementations))
+	for k, i := range p.Implementations {
+		names[k] = i.Name
 	}
-	groups := kinds.Groups(p.Plan, work, drawn)
+	groups := kinds.Groups(p.Plan, work, kind.Order(p.Plan, block, names))
 	trials := make([]record.PlannedTrial, len(groups))
 	for k, g := range groups {
 		index := (block-1)*int32(len(groups)) + int32(k)
@@ -342,14 +366,6 @@ func (p Plan) Line(run, trial string, index, block int32) (record.PlannedTrial, 
 		return record.PlannedTrial{}, false
 	}
 	return lines[i], true
-}
-
-// draw is an implementation's sort key in a block; each order is equally likely.
-func (p *Plan) draw(block int32, name string) []byte {
-	b := binary.BigEndian.AppendUint64(nil, p.Seed)
-	b = binary.BigEndian.AppendUint32(b, uint32(block))
-	sum := sha256.Sum256(append(b, name...))
-	return sum[:]
 }
 
 // MaxTimeoutSeconds is a week, as in the API.

@@ -191,7 +191,7 @@ func TestCompileRefusesWhatTheSchemaCannotSay(t *testing.T) {
 					s.Loads[0].Levels = append(s.Loads[0].Levels, v1alpha1.Level{Connections: 200 + c})
 				}
 			},
-			"shorten body and expect.body of spec.loads[].request and requests[], which each of its 22 cells holds",
+			"shorten body and expect.body of the requests in spec.loads[], which each of its 22 cells repeats",
 		},
 		"no implementation": {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations = nil }, "spec.implementations is empty"},
 		"no load":           {func(s *v1alpha1.BenchmarkRunSpec) { s.Loads = nil }, "spec.loads and spec.microbenchmark are empty"},

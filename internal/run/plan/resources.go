@@ -18,14 +18,13 @@ import (
 // HugePagesFolder begins the folder with a container's huge pages; their name follows.
 const HugePagesFolder = "/dev/"
 
-// ownFields are resources with fields of their own, and what to set instead.
+// ownFields are resources with dedicated fields, and those fields.
 var ownFields = map[string]string{
 	"cpu":               "set cpus, or cpu of a dependency",
 	"memory":            "set memory",
 	"ephemeral-storage": "set the size of a folder of scratch",
 }
 
-// extended is the name of a resource from a device plugin or an administrator.
 var extended = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?/[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$`)
 
 // Askable reports whether a name may occur in resources.
@@ -38,7 +37,7 @@ func checkResources(container string, list []v1alpha1.ResourceAmount) *Violation
 		field := fmt.Sprintf("%s.resources[%d]", container, n)
 		switch {
 		case ownFields[r.Name] != "":
-			return kind.Invalid("%s.name is %s, which has a field of its own: %s", field, r.Name, ownFields[r.Name])
+			return kind.Invalid("%s.name is %s, which has a dedicated field: %s", field, r.Name, ownFields[r.Name])
 		case !Askable(r.Name):
 			return kind.Invalid("%s.name is %q, which no node offers: give hugepages- and a size, such as hugepages-2Mi, or a name with a domain, such as nvidia.com/gpu", field, r.Name)
 		}
@@ -69,8 +68,8 @@ func checkHuge(field, size string, amount resource.Quantity) *Violation {
 	return nil
 }
 
-// fitsResources reports why no node has each pod's resources along with its CPUs, or why no single node has the
-// largest amounts, since all blocks share one; nil if there are such nodes.
+// fitsResources reports why no node has each pod's resources and CPUs, or why no single node has the largest amounts (all blocks share one); nil if
+// there are such nodes.
 func (p Plan) fitsResources(nodes []Node) *Violation {
 	nodes = ofRole(nodes, v1alpha1.RoleServer)
 	var asking []string
@@ -132,7 +131,7 @@ func (s share) resources() map[string]int64 {
 	return sum
 }
 
-// lacking says what no node has of a demand; nil if one has all. subject begins the sentence, where names the node.
+// subject begins the sentence, where names the node.
 func lacking(subject, where string, asked Demand, nodes []Node) *Violation {
 	if slices.ContainsFunc(nodes, func(n Node) bool { return n.Has(asked) }) {
 		return nil
@@ -147,12 +146,12 @@ func lacking(subject, where string, asked Demand, nodes []Node) *Violation {
 		most = append(most, best.Printed()+" of "+name)
 	}
 	return &Violation{Reason: v1alpha1.ReasonNotEnoughResources, Message: fmt.Sprintf(
-		"%s %s on one node %s, and no node for a %s has that (the most that one has: %s): ask for less, let a node offer it, or label one that does with %s=%s",
+		"%s %s on one node %s, and no node for a %s has that (at most: %s): request less, add it to a node, or label one that has it with %s=%s",
 		subject, strings.Join(texts, " and "), where, v1alpha1.RoleServer, strings.Join(most, ", "), v1alpha1.LabelRole, v1alpha1.RoleServer)}
 }
 
 // fitsMemory reports why no node has a pod's memory along with its CPUs; nil if one has. It checks each profile,
-// since profilers need memory of their own.
+// since profilers need additional memory.
 func (p Plan) fitsMemory(nodes []Node) *Violation {
 	for _, line := range slices.Concat(p.distinct(), p.Following) {
 		for _, role := range []string{v1alpha1.RoleServer, v1alpha1.RoleGenerator} {
@@ -174,7 +173,6 @@ func (s share) memoryBytes() int64 {
 	return sum
 }
 
-// roomiest returns the node with the most memory among those with enough CPUs; none if the memory of one is unknown.
 func (s share) roomiest(nodes []Node) (best Node, found bool) {
 	for _, n := range nodes {
 		switch {
@@ -195,11 +193,11 @@ func (p Plan) tooLittle(line record.PlannedTrial, s share, best Node) *Violation
 		i := slices.IndexFunc(p.Implementations, func(i record.Implementation) bool { return i.Name == line.Servers[server] })
 		subject, way = fmt.Sprintf("spec.implementations[%d].memory is %s: its pod", i, Memory(p.Implementations[i].MemoryBytes)), "lower it, or "
 		if field := kinds.Field(line); field != "" {
-			subject = fmt.Sprintf("%s under %s, with what is needed besides,", subject, field)
+			subject = fmt.Sprintf("%s under %s, with its additional needs,", subject, field)
 		}
 	}
 	return &Violation{Reason: v1alpha1.ReasonNotEnoughMemory, Message: fmt.Sprintf(
-		"%s needs %s of memory on one node, and the largest node for a %s with CPUs enough, %s, has %s allocatable: %sadd a larger node labelled %s=%s",
+		"%s needs %s of memory on one node, and the largest node for a %s with enough CPUs, %s, has %s: %sadd a larger node labelled %s=%s",
 		subject, Memory(s.memoryBytes()), first.Role, best.Name, mebibytes(best.MemoryBytes), way, v1alpha1.LabelRole, first.Role)}
 }
 

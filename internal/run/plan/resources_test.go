@@ -26,9 +26,9 @@ func TestResourcesAreThoseThatNodesOfferInWholeNumbers(t *testing.T) {
 		"huge pages":                  {"hugepages-2Mi", "64Mi", ""},
 		"a device":                    {"nvidia.com/gpu", "2", ""},
 		"a device, without an amount": {"nvidia.com/gpu", "", ""},
-		"CPUs":                        {"cpu", "2", "spec.implementations[0].resources[0].name is cpu, which has a field of its own: set cpus"},
-		"memory":                      {"memory", "1Gi", "name is memory, which has a field of its own: set memory"},
-		"disk":                        {"ephemeral-storage", "1Gi", "name is ephemeral-storage, which has a field of its own: set the size of a folder of scratch"},
+		"CPUs":                        {"cpu", "2", "spec.implementations[0].resources[0].name is cpu, which has a dedicated field: set cpus"},
+		"memory":                      {"memory", "1Gi", "name is memory, which has a dedicated field: set memory"},
+		"disk":                        {"ephemeral-storage", "1Gi", "name is ephemeral-storage, which has a dedicated field: set the size of a folder of scratch"},
 		"a word":                      {"gpu", "1", `resources[0].name is "gpu", which no node offers: give hugepages- and a size, such as hugepages-2Mi, or a name with a domain, such as nvidia.com/gpu`},
 		"half a device":               {"nvidia.com/gpu", "500m", "resources[0].amount is 500m, and a container gets a whole number of nvidia.com/gpu: give 1 or more"},
 		"no device":                   {"nvidia.com/gpu", "0", "amount is 0, and a container gets a whole number"},
@@ -51,7 +51,7 @@ func TestResourcesAreThoseThatNodesOfferInWholeNumbers(t *testing.T) {
 			s.Implementations[i].Command = []string{"./server"}
 		}
 	})
-	if _, err := Compile(s, Options{Name: "r", UID: "u", Local: true}); err == nil || !strings.Contains(err.Error(), "spec.implementations[0].resources cannot be given: a run on one machine gives CPUs and memory") {
+	if _, err := Compile(s, Options{Name: "r", UID: "u", Local: true}); err == nil || !strings.Contains(err.Error(), "spec.implementations[0].resources works on clusters only") {
 		t.Errorf("on one machine: %v", err)
 	}
 }
@@ -66,8 +66,8 @@ func TestARunIsRefusedWhereNoNodeHasItsResources(t *testing.T) {
 		want  string
 	}{
 		"a node with all":             {[]Node{node(enough, map[string]int64{"hugepages-2Mi": 64 << 20, "nvidia.com/gpu": 1})}, ""},
-		"a node with all but a GPU":   {[]Node{node(enough, map[string]int64{"hugepages-2Mi": 64 << 20})}, "spec.implementations[0].resources: its pod needs 64 MiB of hugepages-2Mi and 1 of nvidia.com/gpu on one node with CPUs enough, and no node for a server has that (the most that one has: 64 MiB of hugepages-2Mi, 0 of nvidia.com/gpu): ask for less, let a node offer it, or label one that does with loadstone.dev/role=server"},
-		"a node with too few pages":   {[]Node{node(enough, map[string]int64{"hugepages-2Mi": 32 << 20, "nvidia.com/gpu": 1})}, "the most that one has: 32 MiB of hugepages-2Mi"},
+		"a node with all but a GPU":   {[]Node{node(enough, map[string]int64{"hugepages-2Mi": 64 << 20})}, "spec.implementations[0].resources: its pod needs 64 MiB of hugepages-2Mi and 1 of nvidia.com/gpu on one node with CPUs enough, and no node for a server has that (at most: 64 MiB of hugepages-2Mi, 0 of nvidia.com/gpu): request less, add it to a node, or label one that has it with loadstone.dev/role=server"},
+		"a node with too few pages":   {[]Node{node(enough, map[string]int64{"hugepages-2Mi": 32 << 20, "nvidia.com/gpu": 1})}, "at most: 32 MiB of hugepages-2Mi"},
 		"one node with each":          {[]Node{node(enough, map[string]int64{"hugepages-2Mi": 64 << 20}), node(enough, map[string]int64{"nvidia.com/gpu": 1})}, "no node for a server has that"},
 		"all where there are no CPUs": {[]Node{node(enough, nil), node(100, map[string]int64{"hugepages-2Mi": 64 << 20, "nvidia.com/gpu": 1})}, "on one node with CPUs enough"},
 	} {

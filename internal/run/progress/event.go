@@ -61,6 +61,8 @@ type Result struct {
 	P99Micros *float64
 	// Failed says why there is no value; empty if there is one.
 	Failed string
+	// Doubt says that the value is void or suspect, and the codes of the findings; empty if it is valid or not judged.
+	Doubt string
 }
 
 // Ending is how a run ended.

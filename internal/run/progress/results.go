@@ -2,8 +2,13 @@ package progress
 
 import (
 	"fmt"
+	"strings"
 
+	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/capacity"
 	"loadstone.dev/loadstone/internal/analysis/measured"
+	"loadstone.dev/loadstone/internal/analysis/validity"
+	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats/histogram"
 	"loadstone.dev/loadstone/internal/trial/timetable"
@@ -32,13 +37,66 @@ func Results(d record.TrialData) []Result {
 	return out
 }
 
-// throughput returns a server's result in a cell. In a duet, the name includes the server.
+// Marked adds the doubts about a trial's values, from a table with the trial. Without the other trials of the run, the
+// table lacks the checks between trials.
+func Marked(results []Result, t analysis.Table, d record.TrialData) []Result {
+	doubts := map[string]string{}
+	for _, c := range d.Manifest.Cells {
+		for k, server := range d.Manifest.Servers {
+			doubts[nameOf(d, c, k)] = doubtOf(t, c, server, d.Manifest.Block)
+		}
+	}
+	program := util.First(t.Programs, func(p *validity.Program) bool { return p.Trial == d.Manifest.Name })
+	for k := range results {
+		results[k].Doubt = doubts[results[k].Name]
+		if program != nil {
+			results[k].Doubt = doubt(program.Validity, program.Reasons)
+		}
+	}
+	return results
+}
+
+func doubtOf(t analysis.Table, at record.Cell, server string, block int32) string {
+	if g := t.Group(record.PointOf(at), server); g != nil {
+		if c := util.First(g.Cells, func(c *validity.Cell) bool { return c.Block == block }); c != nil {
+			return doubt(c.Validity, c.Reasons)
+		}
+	}
+	for _, c := range t.Capacities {
+		trial := util.First(c.Trials, func(t *capacity.Trial) bool { return t.Block == block })
+		if c.Load != at.Load || c.Implementation != server || trial == nil {
+			continue
+		}
+		if s := util.First(trial.Steps, func(s *validity.Step) bool { return s.Step == at.Step }); s != nil {
+			return doubt(s.Validity, s.Reasons)
+		}
+	}
+	return ""
+}
+
+func doubt(v validity.Validity, reasons []validity.Reason) string {
+	if v == validity.Valid {
+		return ""
+	}
+	var codes []string
+	for _, r := range reasons {
+		if r.Weight == v {
+			codes = append(codes, string(r.Code))
+		}
+	}
+	return strings.ToLower(string(v)) + ": " + strings.Join(util.Distinct(codes), ", ")
+}
+
+func nameOf(d record.TrialData, c record.Cell, server int) string {
+	if len(d.Manifest.Servers) > 1 {
+		return d.Manifest.Servers[server] + " " + timetable.CellName(c)
+	}
+	return timetable.CellName(c)
+}
+
+// throughput returns a server's result in a cell.
 func throughput(d record.TrialData, planned record.Cell, server int) Result {
 	cell := timetable.CellName(planned)
-	name := cell
-	if len(d.Manifest.Servers) > 1 {
-		name = d.Manifest.Servers[server] + " " + cell
-	}
 	var runs []record.CellRun
 	for _, g := range d.Generators {
 		for _, run := range g.Cells {
@@ -47,10 +105,10 @@ func throughput(d record.TrialData, planned record.Cell, server int) Result {
 			}
 		}
 	}
-	found := ResultOf(name, runs)
+	found := ResultOf(nameOf(d, planned, server), runs)
 	all := max(int(planned.Generators), len(d.Generators)) // The last ones may have left nothing.
 	if missing := all - len(runs); missing > 0 && len(runs) > 0 && found.Failed == "" {
-		found.Failed = fmt.Sprintf("%d of %d generators have no record of it", missing, all)
+		found.Failed = fmt.Sprintf("no record from %d of %d generators", missing, all)
 	}
 	// A duet's report has no latencies either, since its servers wait for each other.
 	if len(d.Manifest.Servers) > 1 || found.Failed != "" {
@@ -77,7 +135,7 @@ func ResultOf(name string, runs []record.CellRun) Result {
 		parts, timeouts, dropped = parts+1, timeouts+m.Errors.Timeout, dropped+m.Dropped
 		for _, l := range m.Latency {
 			if spread.Read(&decoder, l) != nil {
-				return found // The report says what is wrong with it.
+				return found // The report names the problem.
 			}
 		}
 	}
@@ -87,7 +145,6 @@ func ResultOf(name string, runs []record.CellRun) Result {
 	return found
 }
 
-// p99Of returns the 99th percentile of the preferred latencies; nil if unknown.
 func p99Of(spread measured.Distributions) *float64 {
 	kind, own := spread.First(measured.Preferred...)
 	if own == nil {

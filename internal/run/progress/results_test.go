@@ -49,11 +49,11 @@ func TestTheThroughputOfACellIsThatOfAllItsGenerators(t *testing.T) {
 		},
 		"a generator that has no record of it": {
 			servers: []string{"plain"}, generators: [][]record.CellRun{{cellRun(0, late, 0, "")}, {other}},
-			want: Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "1 of 2 generators have no record of it"},
+			want: Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "no record from 1 of 2 generators"},
 		},
 		"the last generator has left nothing": {
 			servers: []string{"plain"}, generators: [][]record.CellRun{{cellRun(0, late, 0, "")}}, planned: 2,
-			want: Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "1 of 2 generators have no record of it"},
+			want: Result{Name: "sweep-10", Value: 100, Unit: "requests/s", Failed: "no record from 1 of 2 generators"},
 		},
 		"the second server of a duet, whose servers wait for each other": {
 			servers: []string{"plain", "costly"}, server: 1,

@@ -3,6 +3,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/analysis/environment"
 	"loadstone.dev/loadstone/internal/base/util"
@@ -30,10 +32,10 @@ type Outcome struct {
 // ErrReport means that a retry would fail in the same way.
 var ErrReport = errors.New("making the report")
 
-// Make reads a run and makes its report.
-func Make(ctx context.Context, store artifact.Runs, runPrefix string) (Outcome, error) {
+// Make reads a run and makes its report. sha is the digest of its manifest; empty if nothing has recorded it.
+func Make(ctx context.Context, store artifact.Runs, runPrefix, sha string) (Outcome, error) {
 	var o Outcome
-	data, err := Read(ctx, store, runPrefix)
+	data, err := Read(ctx, store, runPrefix, sha)
 	if err != nil {
 		return o, err
 	}
@@ -89,9 +91,9 @@ type Reported struct {
 	Verdict conduct.Verdict
 }
 
-// Report makes and stores the report of a run, with its noise floor if it found one.
-func Report(ctx context.Context, store artifact.Objects, runPrefix, uid string) (Reported, error) {
-	o, err := Make(ctx, store, runPrefix)
+// Report makes and stores the report of a run, with its noise floor if it found one. sha is as for Make.
+func Report(ctx context.Context, store artifact.Objects, runPrefix, sha string) (Reported, error) {
+	o, err := Make(ctx, store, runPrefix, sha)
 	if err != nil {
 		return Reported{}, err
 	}
@@ -99,7 +101,7 @@ func Report(ctx context.Context, store artifact.Objects, runPrefix, uid string) 
 		return Reported{}, err
 	}
 	if o.Table.Calibrates() {
-		key := artifact.CalibrationKey(o.Table.Fingerprint, uid)
+		key := artifact.CalibrationKey(o.Table.Run.Namespace, o.Table.Fingerprint, o.Table.Run.UID)
 		if _, err := store.PutJSON(ctx, key, o.Table.NoiseFloor); err != nil && !errors.Is(err, artifact.ErrExists) {
 			return Reported{}, err
 		}
@@ -183,16 +185,16 @@ func TrialIn(ctx context.Context, store artifact.Bucket, runPrefix, trial string
 	return m, stored, err
 }
 
-// Read reads everything that a report needs.
-func Read(ctx context.Context, store artifact.Runs, runPrefix string) (record.RunData, error) {
-	data, err := store.Load(ctx, runPrefix)
+// Read reads everything that a report needs. sha is the digest of the run's manifest; empty if nothing has recorded it.
+func Read(ctx context.Context, store artifact.Runs, runPrefix, sha string) (record.RunData, error) {
+	data, err := store.Load(ctx, runPrefix, sha)
 	if err != nil {
 		return data, err
 	}
 	if data.Earlier, err = earlier(ctx, store, data); err != nil {
 		return data, err
 	}
-	floor, err := calibration(ctx, store, environment.Fingerprint(data))
+	floor, err := calibration(ctx, store, data.Manifest.Run.Namespace, environment.Fingerprint(data))
 	if errors.Is(err, artifact.ErrMalformed) {
 		// The noise floor is the machine's and may be of another version, so no run fails for it.
 		data.Manifest.Notes, err = append(slices.Clone(data.Manifest.Notes), "no noise floor is known: "+err.Error()), nil
@@ -205,43 +207,72 @@ func Read(ctx context.Context, store artifact.Runs, runPrefix string) (record.Ru
 // other errors are the store's and may be temporary.
 func earlier(ctx context.Context, store artifact.Runs, data record.RunData) (map[string]record.EarlierRun, error) {
 	var out map[string]record.EarlierRun
-	for _, prefix := range earlierRuns(data.Manifest.Plan.Objectives) {
-		run, err := store.Load(ctx, prefix)
+	for _, past := range earlierRuns(data.Manifest.Plan.Objectives) {
+		of := identity(data.Manifest.Run.Namespace, past)
+		run, err := store.Load(ctx, artifact.RunPrefix(past.Prefix, of), past.ManifestSHA256)
 		e := record.EarlierRun{Data: &run}
 		switch {
 		case err != nil && !artifact.Unreadable(err):
 			return nil, err
 		case err != nil:
 			e = record.EarlierRun{Error: err.Error()}
+		case !same(run.Manifest.Run, of):
+			e = record.EarlierRun{Error: fmt.Sprintf("the record of run %s with UID %s is of another run", past.Name, past.UID)}
 		case run.Lost != "":
 			e = record.EarlierRun{Error: run.Lost}
 		}
 		if out == nil {
 			out = map[string]record.EarlierRun{}
 		}
-		out[prefix] = e
+		out[past.UID] = e
 	}
 	return out, nil
 }
 
-func earlierRuns(objectives []record.Objective) []string {
-	var out []string
+// identity returns an earlier run. Its namespace is the one of the run that is compared with it, so no run of another
+// namespace can be named.
+func identity(namespace string, past v1alpha1.PastRun) record.Run {
+	return record.Run{Namespace: namespace, Name: past.Name, UID: past.UID}
+}
+
+func same(a, b record.Run) bool {
+	return a.Namespace == b.Namespace && a.Name == b.Name && a.UID == b.UID
+}
+
+// EarlierSizes returns the sizes of the earlier runs of a plan's objectives, from their manifests. It leaves out
+// unreadable ones, whose objectives stay undecided. Other errors are the store's and may be temporary.
+func EarlierSizes(ctx context.Context, store artifact.Reader, namespace string, p plan.Plan) ([]plan.Stored, error) {
+	var out []plan.Stored
+	for _, past := range earlierRuns(p.Objectives) {
+		m, err := artifact.LoadManifest(ctx, store, artifact.RunPrefix(past.Prefix, identity(namespace, past)), past.ManifestSHA256)
+		switch {
+		case err == nil:
+			out = append(out, plan.StoredOf(m))
+		case !artifact.Unreadable(err):
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func earlierRuns(objectives []record.Objective) []v1alpha1.PastRun {
+	var out []v1alpha1.PastRun
 	for _, o := range objectives {
 		if o.Against != nil {
 			out = append(out, o.Against.Runs...)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.SortFunc(out, func(a, b v1alpha1.PastRun) int { return cmp.Compare(a.UID, b.UID) })
+	return slices.CompactFunc(out, func(a, b v1alpha1.PastRun) bool { return a.UID == b.UID })
 }
 
-// calibration reads a machine's newest noise floor; nil if none. Credentials without list permission find none, which
-// is fine.
-func calibration(ctx context.Context, store artifact.Runs, fingerprint string) (*record.Calibration, error) {
+// calibration reads a machine's newest noise floor in a namespace; nil if none. Credentials without list permission
+// find none, which is fine.
+func calibration(ctx context.Context, store artifact.Runs, namespace, fingerprint string) (*record.Calibration, error) {
 	if fingerprint == "" {
 		return nil, nil
 	}
-	objects, err := store.List(ctx, artifact.CalibrationFolder(fingerprint))
+	objects, err := store.List(ctx, artifact.CalibrationFolder(namespace, fingerprint))
 	if errors.Is(err, artifact.ErrDenied) {
 		return nil, nil
 	}

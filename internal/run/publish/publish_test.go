@@ -2,10 +2,12 @@ package publish_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +32,7 @@ type shelf struct {
 	listErr error
 }
 
-func (s shelf) Load(_ context.Context, prefix string) (record.RunData, error) {
+func (s shelf) Load(_ context.Context, prefix, _ string) (record.RunData, error) {
 	if err := s.errs[prefix]; err != nil {
 		return record.RunData{}, err
 	}
@@ -51,11 +53,18 @@ func small() record.RunData {
 	return recordtest.Run(o)
 }
 
-func against(prefix string) record.RunData {
+// then is an earlier run; its key in a store.
+func then() (record.RunData, string) {
+	d := small()
+	return d, artifact.RunPrefix("", d.Manifest.Run)
+}
+
+// against is a run that is compared with an earlier one, whose manifest has a digest.
+func against(then record.Run, sha string) record.RunData {
 	d := small()
 	d.Manifest.Plan.Objectives = []record.Objective{{
 		Metric: v1alpha1.ObjectiveRegression, Of: v1alpha1.ComparedThroughput, Min: "0.1", Implementations: []string{"go-slow"},
-		Against: &record.Reference{Runs: []string{prefix}, Anchor: "go"},
+		Against: &record.Reference{Runs: []v1alpha1.PastRun{{Name: then.Name, UID: then.UID, ManifestSHA256: sha}}, Anchor: "go"},
 	}}
 	return d
 }
@@ -67,7 +76,7 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 		want    objectives.Reason
 		trouble bool
 	}{
-		"the earlier run is there":      {want: ""},
+		"the earlier run is there":      {want: objectives.TooFewEarlierRuns},
 		"the earlier run is not there":  {err: artifact.ErrNotFound, want: objectives.NoEarlierRun},
 		"the earlier run was tampered":  {err: artifact.ErrCorrupt, want: objectives.NoEarlierRun},
 		"the earlier run is no record":  {err: artifact.ErrMalformed, want: objectives.NoEarlierRun},
@@ -78,10 +87,10 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 		"a trouble that has no name":    {err: errors.New("reading s3://b/k: SlowDown: Please reduce your request rate"), trouble: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			then := small()
+			then, place := then()
 			then.Lost = tc.lost
-			s := shelf{runs: map[string]record.RunData{"now": against("then"), "then": then}, errs: map[string]error{"then": tc.err}}
-			o, err := publish.Make(t.Context(), s, "now")
+			s := shelf{runs: map[string]record.RunData{"now": against(then.Manifest.Run, ""), place: then}, errs: map[string]error{place: tc.err}}
+			o, err := publish.Make(t.Context(), s, "now", "")
 			if tc.trouble {
 				if !errors.Is(err, tc.err) || errors.Is(err, publish.ErrReport) {
 					t.Errorf("got %v, want %v, to be tried again", err, tc.err)
@@ -91,10 +100,115 @@ func TestAReportIsMadeWithWhatItsObjectivesName(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := o.Table.Objectives[0]; !strings.Contains(got.Detail, tc.lost) || got.Reason != tc.want || (got.Outcome == objectives.Met) != (tc.want == "") || len(o.Files) != len(report.FileNames()) {
+			if got := o.Table.Objectives[0]; !strings.Contains(got.Detail, tc.lost) || got.Reason != tc.want || (got.Value != nil) != (tc.want == objectives.TooFewEarlierRuns) || len(o.Files) != len(report.FileNames()) {
 				t.Errorf("objective %+v, %d files", got, len(o.Files))
 			}
 		})
+	}
+}
+
+// keep stores a run, and returns the digest of its manifest.
+func keep(t *testing.T, store *artifact.Folder, prefix string, d record.RunData) string {
+	t.Helper()
+	if err := artifacttest.Keep(t.Context(), store, prefix, d); err != nil {
+		t.Fatal(err)
+	}
+	body, err := store.Get(t.Context(), artifact.ManifestKey(prefix), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(body))
+}
+
+// The agent of a tenant may upload files of any content below its trials. None makes the operator read a run of another namespace.
+func TestARunOfAnotherNamespaceIsNotRead(t *testing.T) {
+	store, err := artifact.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	victim := small()
+	victim.Manifest.Run.Namespace, victim.Manifest.Run.Name = "secret-team", "unreleased"
+	for i := range victim.Trials {
+		victim.Trials[i].Manifest.Run = victim.Manifest.Run
+	}
+	secret := keep(t, store, artifact.RunPrefix("", victim.Manifest.Run), victim)
+	forged := victim.Manifest
+	forged.Run.Namespace = "default"
+	noDigests := forged
+	noDigests.Trials = slices.Clone(forged.Trials)
+	for i := range noDigests.Trials {
+		m := *noDigests.Trials[i].Manifest
+		m.SHA256 = ""
+		noDigests.Trials[i].Manifest = &m
+	}
+	const agent = "default/attack-01234567/trials/attack-000-go/attempt-1/server-0"
+	for name, tc := range map[string]struct {
+		// manifest is what lies at a key.
+		manifest record.RunManifest
+		at       string
+		past     v1alpha1.PastRun
+		says     string
+	}{
+		"its name and digest":         {past: v1alpha1.PastRun{Name: "unreleased", UID: victim.Manifest.Run.UID, ManifestSHA256: secret}, says: "no such object"},
+		"a prefix with its namespace": {past: v1alpha1.PastRun{Prefix: "secret-team", Name: "unreleased", UID: victim.Manifest.Run.UID, ManifestSHA256: secret}, says: "no such object"},
+		"a manifest in the place of a run of one's own": {
+			manifest: forged, at: artifact.RunPrefix("b", forged.Run), past: v1alpha1.PastRun{Prefix: "b", Name: "unreleased", UID: forged.Run.UID}, says: "not below the prefix of the run",
+		},
+		"a manifest without digests": {
+			manifest: noDigests, at: artifact.RunPrefix("a", forged.Run), past: v1alpha1.PastRun{Prefix: "a", Name: "unreleased", UID: forged.Run.UID}, says: "not below the prefix of the run",
+		},
+		"a manifest of an agent, with a prefix that leads to it": {
+			manifest: forged, at: agent, past: v1alpha1.PastRun{Prefix: agent, Name: "unreleased", UID: forged.Run.UID}, says: "no such object",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.at != "" {
+				stored, err := store.PutJSON(t.Context(), artifact.ManifestKey(tc.at), tc.manifest)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tc.past.ManifestSHA256 = stored.SHA256
+			}
+			d := against(record.Run{}, "")
+			d.Manifest.Plan.Objectives[0].Against.Runs = []v1alpha1.PastRun{tc.past}
+			now := fmt.Sprintf("default/now-%x", sha256.Sum256([]byte(name)))
+			keep(t, store, now, d)
+			o, err := publish.Make(t.Context(), store, now, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := o.Table.Objectives[0]; got.Reason != objectives.NoEarlierRun || got.EarlierN != 0 || !strings.Contains(got.Detail, tc.says) {
+				t.Errorf("the objective is %s with %d earlier blocks, %q: %s", got.Outcome, got.EarlierN, got.Reason, got.Detail)
+			}
+		})
+	}
+}
+
+func TestAnEarlierRunWithAnotherManifestIsNotCompared(t *testing.T) {
+	store, err := artifact.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	then, place := then()
+	keep(t, store, place, then)
+	keep(t, store, "now", against(then.Manifest.Run, strings.Repeat("0", 64)))
+	o, err := publish.Make(t.Context(), store, "now", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := o.Table.Objectives[0]; got.Reason != objectives.NoEarlierRun || !strings.Contains(got.Detail, artifact.ErrCorrupt.Error()) {
+		t.Errorf("the objective is %s, %q: %s", got.Outcome, got.Reason, got.Detail)
+	}
+	other := keep(t, store, "default/other-89abcdef", then)
+	keep(t, store, "next", against(record.Run{Name: "other", UID: "89abcdef"}, other))
+	if o, err = publish.Make(t.Context(), store, "next", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.Table.Objectives[0]; got.Reason != objectives.NoEarlierRun || !strings.Contains(got.Detail, "is of another run") {
+		t.Errorf("of the record of another run, the objective is %s, %q: %s", got.Outcome, got.Reason, got.Detail)
+	}
+	if _, err := publish.Make(t.Context(), store, place, strings.Repeat("0", 64)); !errors.Is(err, artifact.ErrCorrupt) {
+		t.Errorf("the report of a run whose manifest has another digest ends with %v", err)
 	}
 }
 
@@ -104,32 +218,28 @@ func TestARunOfWhichARecordIsCorruptIsReportedInPartAndComparedWithNoLaterOne(t 
 	if err != nil {
 		t.Fatal(err)
 	}
-	then, now := small(), against("then")
-	for prefix, d := range map[string]record.RunData{"then": then, "now": now} {
-		if err := artifacttest.Keep(t.Context(), store, prefix, d); err != nil {
-			t.Fatal(err)
-		}
-	}
+	then, place := then()
+	keep(t, store, "now", against(then.Manifest.Run, keep(t, store, place, then)))
 	reported := func(prefix string) publish.Outcome {
 		t.Helper()
-		o, err := publish.Make(t.Context(), store, prefix)
+		o, err := publish.Make(t.Context(), store, prefix, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return o
 	}
 	const partial = "this record is partial"
-	if o := reported("now"); o.Table.Objectives[0].Outcome != objectives.Met {
+	if o := reported("now"); o.Table.Objectives[0].Value == nil {
 		t.Errorf("before, the later run is compared: %+v", o.Table.Objectives[0])
 	}
-	if page := reported("then").Files[0].Body; strings.Contains(string(page), partial) {
+	if page := reported(place).Files[0].Body; strings.Contains(string(page), partial) {
 		t.Error("before, the report says that the record is partial")
 	}
 	spoilt := then.Trials[0].Manifest
 	if err := os.WriteFile(store.URI(spoilt.Artifacts[0].Key), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := reported("then")
+	o := reported(place)
 	if page := string(o.Files[0].Body); !strings.Contains(page, partial) || !strings.Contains(page, spoilt.Name) {
 		t.Error("the report does not say that the record is partial, or of which trial")
 	}
@@ -151,20 +261,20 @@ func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 		runs: map[string]record.RunData{"now": d}, list: []artifact.Object{{Key: "new", Modified: time.Unix(2, 0)}, {Key: "old", Modified: time.Unix(1, 0)}},
 		objects: map[string][]byte{"new": calibration(0.047), "old": calibration(0.2)},
 	}
-	o, err := publish.Make(t.Context(), s, "now")
+	o, err := publish.Make(t.Context(), s, "now", "")
 	if err != nil || o.Table.FloorOf(verdict.Throughput) == nil || o.Table.FloorOf(verdict.Throughput).Detectable != 0.047 {
 		t.Errorf("noise floor %+v, %v", o.Table.NoiseFloor, err)
 	}
 	s.objects["new"] = []byte("{")
-	if o, err := publish.Make(t.Context(), s, "now"); err != nil || o.Table.NoiseFloor != nil || !strings.Contains(string(o.Files[0].Body), "no noise floor is known: reading new") {
+	if o, err := publish.Make(t.Context(), s, "now", ""); err != nil || o.Table.NoiseFloor != nil || !strings.Contains(string(o.Files[0].Body), "no noise floor is known: reading new") {
 		t.Errorf("a noise floor that cannot be read costs the report, or is passed over in silence: %v", err)
 	}
 	s.listErr = artifact.ErrDenied
-	if o, err := publish.Make(t.Context(), s, "now"); err != nil || o.Table.NoiseFloor != nil {
+	if o, err := publish.Make(t.Context(), s, "now", ""); err != nil || o.Table.NoiseFloor != nil {
 		t.Errorf("with a key that may not list: %v", err)
 	}
 	s.listErr = artifact.ErrUnreachable
-	if _, err := publish.Make(t.Context(), s, "now"); !errors.Is(err, artifact.ErrUnreachable) {
+	if _, err := publish.Make(t.Context(), s, "now", ""); !errors.Is(err, artifact.ErrUnreachable) {
 		t.Errorf("got %v, want ErrUnreachable", err)
 	}
 }
@@ -172,7 +282,7 @@ func TestTheNewestNoiseFloorIsTaken(t *testing.T) {
 func TestARunThatContradictsItselfCannotBeReported(t *testing.T) {
 	d := small()
 	d.Trials[0].Manifest.Run.UID = "another"
-	if _, err := publish.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now"); !errors.Is(err, publish.ErrReport) {
+	if _, err := publish.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now", ""); !errors.Is(err, publish.ErrReport) {
 		t.Errorf("got %v, want ErrReport", err)
 	}
 }
@@ -180,7 +290,7 @@ func TestARunThatContradictsItselfCannotBeReported(t *testing.T) {
 func TestARunThatIsMoreThanLoadstoneCanTakeEndsInAnErrorToo(t *testing.T) {
 	d := small()
 	d.Manifest.Plan.Objectives = []record.Objective{{Metric: v1alpha1.ObjectiveRegression, Max: "1"}} // No plan has one against nothing.
-	_, err := publish.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now")
+	_, err := publish.Make(t.Context(), shelf{runs: map[string]record.RunData{"now": d}}, "now", "")
 	if !errors.Is(err, publish.ErrReport) || !strings.Contains(err.Error(), "a fault of Loadstone's own") {
 		t.Errorf("got %v, want ErrReport", err)
 	}

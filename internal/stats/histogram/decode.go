@@ -66,7 +66,6 @@ func (d *Decoder) unwrap(encoded string) (packed []byte, err error) {
 	return packed[:length], nil
 }
 
-// inflate unpacks at most one byte more than a histogram can hold.
 func (d *Decoder) inflate(packed []byte) (err error) {
 	d.source.Reset(packed)
 	if r, ok := d.inflater.(zlib.Resetter); ok {

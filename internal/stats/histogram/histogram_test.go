@@ -68,7 +68,7 @@ func libraryBars(h *hdrhistogram.Histogram) (out []hdrhistogram.Bar) {
 	return out
 }
 
-// sets are samples for which a histogram and the library must agree.
+// sets are samples with equal results from histogram and library.
 func sets() map[string][]int64 {
 	rng := rand.New(rand.NewPCG(3, 1))
 	return map[string][]int64{

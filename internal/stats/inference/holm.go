@@ -12,9 +12,9 @@ type Test struct {
 	P, Weight float64
 }
 
-// Holm returns adjusted p by Holm's weighted procedure, in the order of the tests: p over its weight, times the
-// weights of all tests that are not smaller, over the family's share of the budget, and never less than the one
-// before. Compare it with the whole budget.
+// Holm returns adjusted p by Holm's weighted procedure, in the order of the tests. It divides p by its weight and by the family's share of the
+// budget, and multiplies it by the weights of all tests that are not smaller. No adjusted p is below the one before. Compare it with the whole
+// budget.
 func Holm(tests []Test, share float64) []float64 {
 	order := make([]int, len(tests))
 	for k := range order {

@@ -13,6 +13,8 @@ type Prospect struct {
 	SD, Width float64
 	// Alpha is the limit of p for a winner, at the worst place in its family.
 	Alpha float64
+	// Margin is the log difference that a winner's interval must reach beyond; 0 for none.
+	Margin float64
 }
 
 // quadrature points give four digits of a probability from two degrees of freedom on.
@@ -61,17 +63,18 @@ func certain(so bool) float64 {
 
 func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// finds returns the probability of finding a log difference, by the noncentral t, at either side.
 func (p Prospect) finds(difference float64, s spreads) float64 {
+	difference = math.Abs(difference)
 	if p.SD == 0 {
-		return certain(math.Abs(difference) > p.Width/2)
+		return certain(difference > p.Width/2 && difference+p.Width/2 > p.Margin)
 	}
 	scale := math.Sqrt(float64(s.n)) / p.SD
-	there, back := (math.Abs(difference)-p.Width/2)*scale, (-math.Abs(difference)-p.Width/2)*scale
-	return s.average(func(spread float64) float64 { return normal(there-s.critical*spread) + normal(back-s.critical*spread) })
+	return s.average(func(spread float64) float64 {
+		least := max(p.Width/2*scale+s.critical*spread, (p.Margin-p.Width/2)*scale-s.equivalence*spread)
+		return normal(difference*scale-least) + normal(-difference*scale-least)
+	})
 }
 
-// equates returns the probability that the interval lies within EquivalenceMargin, given the true difference.
 func (p Prospect) equates(difference float64, s spreads) float64 {
 	if p.SD == 0 {
 		return certain(math.Abs(difference)+p.Width/2 <= math.Log1p(EquivalenceMargin))
@@ -100,7 +103,6 @@ func (p Prospect) Detectable(n int) float64 {
 	return high
 }
 
-// decides returns the probability that n blocks name a winner or show no difference.
 func (p Prospect) decides(difference float64, n int) float64 {
 	s := p.measuredAs(n)
 	return p.finds(difference, s) + p.equates(difference, s)

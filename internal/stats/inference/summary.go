@@ -34,7 +34,6 @@ func TQuantile(p, freedom float64) float64 {
 	return -math.Sqrt(freedom * (1 - x) / x)
 }
 
-// tTwoSided returns the probability that Student's t lies at least as far from 0 as t.
 func tTwoSided(t, freedom float64) float64 {
 	return mathext.RegIncBeta(freedom/2, 0.5, freedom/(freedom+t*t))
 }

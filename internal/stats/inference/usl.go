@@ -34,7 +34,6 @@ func (u USL) Peak() float64 {
 	return math.Sqrt(max(1-u.Sigma, 0) / u.Kappa)
 }
 
-// uslPoint is one level: connections, mean log throughput, and the number of blocks in that mean.
 type uslPoint struct {
 	n, logX, weight float64
 }
@@ -194,7 +193,6 @@ func (a *uslMatrix) solve(n int, b *[uslTerms]float64) bool {
 	return true
 }
 
-// cost is the weighted sum of squared residuals of the logs; infinite if the curve is not positive.
 func (f uslFit) cost(theta [uslTerms]float64) float64 {
 	var sum float64
 	for _, p := range f.points {
@@ -232,10 +230,9 @@ func dot(a, b [uslTerms]float64) float64 {
 // resamples is the number of resamples for an interval: the spread of 400 is known to about 4 %.
 const resamples = 400
 
-// PeakInterval returns the interval of the curve's peak at Confidence. It draws whole blocks with replacement, since
-// the levels of a block share its noise. The spread of the resampled log peaks, between the 16th and 84th percentile,
-// is widened by Student's t for the small number of blocks: plain percentiles err too often with ten blocks. ok is
-// false if so many resamples have no peak that the interval has no upper end.
+// PeakInterval returns the interval of the curve's peak at Confidence. It draws whole blocks with replacement, since the levels of a block share its
+// noise. The interval is the spread of the resampled log peaks (16th to 84th percentile), widened by Student's t: plain percentiles err too often
+// with ten blocks. ok is false if so many resamples have no peak that there is no upper end.
 func PeakInterval(levels []BlockRates, blocks []int32, peak float64, seed uint64) (low, high float64, ok bool) {
 	draw := splitMix(seed)
 	logs := make([]float64, 0, resamples)
@@ -269,7 +266,6 @@ type BlockRates struct {
 	Rates       map[int32]float64
 }
 
-// uslPoints counts each block as often as times says; nil counts each once.
 func uslPoints(levels []BlockRates, times map[int32]float64) []uslPoint {
 	var out []uslPoint
 	for _, l := range levels {

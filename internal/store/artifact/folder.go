@@ -104,8 +104,8 @@ func (f *Folder) Get(_ context.Context, key, sha string) ([]byte, error) {
 	if err != nil {
 		return nil, f.explain("reading", key, err)
 	}
-	if info.Size() > MaxObject {
-		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", f.URI(key), ErrMalformed, MaxObject)
+	if info.Size() > maxRead {
+		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", f.URI(key), ErrMalformed, maxRead)
 	}
 	body, err := os.ReadFile(f.URI(key))
 	if err != nil {
@@ -140,14 +140,14 @@ func (f *Folder) PutJSON(ctx context.Context, key string, v any) (record.Artifac
 	return putJSON(ctx, f, key, v)
 }
 
-// Load reads a report's inputs from the run's manifest, and checks every digest.
-func (f *Folder) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
-	return Load(ctx, f, runPrefix)
+// Load is the function of that name.
+func (f *Folder) Load(ctx context.Context, runPrefix, sha string) (record.RunData, error) {
+	return Load(ctx, f, runPrefix, sha)
 }
 
-// LoadTrials reads the trials of a run's manifest, which need not be stored yet.
-func (f *Folder) LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error) {
-	return loadTrials(ctx, f, m)
+// LoadTrials implements Objects.
+func (f *Folder) LoadTrials(ctx context.Context, runPrefix string, m record.RunManifest) (record.RunData, error) {
+	return loadTrials(ctx, f, runPrefix, m)
 }
 
 func (f *Folder) explain(doing, key string, err error) error {

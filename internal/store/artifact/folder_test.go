@@ -55,7 +55,7 @@ func TestAFolderChecksDigests(t *testing.T) {
 	if _, err := f.Get(t.Context(), "nothing", ""); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a missing object ends with %v", err)
 	}
-	if _, err := f.Load(t.Context(), "no-run"); !errors.Is(err, ErrNotFound) {
+	if _, err := f.Load(t.Context(), "no-run", ""); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a missing run ends with %v", err)
 	}
 }

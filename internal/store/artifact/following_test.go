@@ -10,12 +10,12 @@ import (
 
 func storedProfile(t *testing.T, f *Folder, line record.PlannedTrial, result any) record.TrialEntry {
 	t.Helper()
-	a, err := f.PutJSON(t.Context(), line.Name+"/server-0/result.json", result)
+	a, err := f.PutJSON(t.Context(), "run/"+line.Name+"/server-0/result.json", result)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.Member, a.Name = record.MemberServer(0), record.ResultFile
-	m, err := f.PutJSON(t.Context(), line.Name+"/manifest.json", record.TrialManifest{
+	m, err := f.PutJSON(t.Context(), "run/"+line.Name+"/manifest.json", record.TrialManifest{
 		Schema: record.TrialManifestSchema, PlannedTrial: line, Artifacts: []record.Artifact{a}, Profiling: &record.Profile{Name: line.Item, Tool: "strace"},
 	})
 	if err != nil {
@@ -37,7 +37,7 @@ func TestWhatFollowedTheBlocksIsLoadedApart(t *testing.T) {
 	if _, err := f.PutJSON(t.Context(), ManifestKey("run"), m); err != nil {
 		t.Fatal(err)
 	}
-	d, err := f.Load(t.Context(), "run")
+	d, err := f.Load(t.Context(), "run", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestWhatFollowedTheBlocksIsNotBelievedBlindly(t *testing.T) {
 		"a trial of a kind that nobody knows": {storedProfile(t, f, record.PlannedTrial{Name: "run-p03-go", Type: "Dance", Servers: []string{"go"}}, struct{}{}), ErrSchema},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := loadTrials(t.Context(), f, record.RunManifest{Following: []record.TrialEntry{tc.entry}})
+			_, err := loadTrials(t.Context(), f, "run", record.RunManifest{Following: []record.TrialEntry{tc.entry}})
 			if !errors.Is(err, tc.want) {
 				t.Errorf("got %v, want %v", err, tc.want)
 			}

@@ -47,7 +47,7 @@ func TestLoadReadsBackWhatWasKept(t *testing.T) {
 		want := recordtest.Run(recordtest.Duel(1))
 		recordtest.Drop(&want, 1, "go-slow", "WrongResponse", "it answered 500")
 		keep(t, store, "p", want)
-		got, err := store.Load(t.Context(), "p")
+		got, err := store.Load(t.Context(), "p", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestAGeneratorWithoutARecordLeavesItsPlaceEmpty(t *testing.T) {
 	want := recordtest.Run(o)
 	want.Trials[0].Generators[3] = record.GeneratorResult{}
 	keep(t, store, "p", want)
-	got, err := store.Load(t.Context(), "p")
+	got, err := store.Load(t.Context(), "p", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,23 +79,27 @@ func TestLoadRefusesWhatIsNotWhatItSays(t *testing.T) {
 		want  error
 		says  string
 	}{
-		"no run at all":                     {want: artifact.ErrNotFound, says: "p/manifest.json"},
-		"a manifest of another shape":       {spoil: func(d *record.RunData) { d.Manifest.Schema = "loadstone.dev/run-manifest/v9" }, says: `its schema is "loadstone.dev/run-manifest/v9"`},
-		"trials whose manifests are others": {spoil: func(d *record.RunData) { eachTrial(d, func(a *record.Artifact) { a.SHA256 = digest("x") }) }, want: artifact.ErrCorrupt},
-		"trials whose manifests are gone":   {spoil: func(d *record.RunData) { eachTrial(d, func(a *record.Artifact) { a.Key = "gone" }) }, want: artifact.ErrNotFound, says: "gone"},
+		"no run at all":                         {want: artifact.ErrNotFound, says: "p/manifest.json"},
+		"a manifest of another shape":           {spoil: func(d *record.RunData) { d.Manifest.Schema = "loadstone.dev/run-manifest/v9" }, says: `its schema is "loadstone.dev/run-manifest/v9"`},
+		"trials whose manifests are others":     {spoil: func(d *record.RunData) { eachTrial(d, func(a *record.Artifact) { a.SHA256 = digest("x") }) }, want: artifact.ErrCorrupt},
+		"trials whose manifests are gone":       {spoil: func(d *record.RunData) { eachTrial(d, func(a *record.Artifact) { a.Key = "p/gone" }) }, want: artifact.ErrNotFound, says: "gone"},
+		"trials whose manifests have no digest": {spoil: func(d *record.RunData) { eachTrial(d, func(a *record.Artifact) { a.SHA256 = "" }) }, want: artifact.ErrMalformed, says: "has no SHA-256 of it"},
+		"trials of another run":                 {spoil: func(d *record.RunData) { eachTrial(d, func(a *record.Artifact) { a.Key = "q" + a.Key[1:] }) }, want: artifact.ErrForeign, says: "the manifest that names it is of s3://"},
+		"trials outside of the run":             {spoil: func(d *record.RunData) { eachTrial(d, func(a *record.Artifact) { a.Key = "p/../q" + a.Key[1:] }) }, want: artifact.ErrForeign},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, store := bucket(t, testbed.Store(t))
 			if tc.spoil != nil {
 				d := recordtest.Run(recordtest.Duel(1))
-				keep(t, store, "q", d)
+				keep(t, store, "q/part", d)
+				keep(t, store, "p/part", d)
 				tc.spoil(&d)
 				if _, err := store.PutJSON(t.Context(), artifact.ManifestKey("p"), d.Manifest); err != nil {
 					t.Fatal(err)
 				}
 			}
-			_, err := store.Load(t.Context(), "p")
+			_, err := store.Load(t.Context(), "p", "")
 			if err == nil || tc.want != nil && !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("got %v, want %v that says %q", err, tc.want, tc.says)
 			}
@@ -139,7 +143,7 @@ func TestATrialThatCannotBeReadCostsItselfAlone(t *testing.T) {
 					says = artifact.ErrNotFound.Error()
 				}
 				spoil(t, at, c.Bucket, key, tc.gone)
-				got, err := store.Load(t.Context(), "p")
+				got, err := store.Load(t.Context(), "p", "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -176,7 +180,7 @@ func TestBucketCopiedToAnotherStoreIsReadAndWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := store.Load(t.Context(), "p")
+	got, err := store.Load(t.Context(), "p", "")
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -9,18 +9,21 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
+// Object is an entry of a listing. Key is its whole key in the bucket.
 type Object struct {
 	Key string
 	// Modified is when the object was written, by the store's clock.
 	Modified time.Time
 }
 
-// CalibrationFolder holds a machine's calibrations.
-func CalibrationFolder(fingerprint string) string { return path.Join("calibrations", fingerprint) }
+// CalibrationFolder holds a machine's calibrations by the runs of a namespace.
+func CalibrationFolder(namespace, fingerprint string) string {
+	return path.Join("calibrations", namespace, fingerprint)
+}
 
 // CalibrationKey is the key of a run's calibration.
-func CalibrationKey(fingerprint, runUID string) string {
-	return path.Join(CalibrationFolder(fingerprint), runUID+".json")
+func CalibrationKey(namespace, fingerprint, runUID string) string {
+	return path.Join(CalibrationFolder(namespace, fingerprint), runUID+".json")
 }
 
 // List lists the objects directly in a folder, newest first.

@@ -22,20 +22,21 @@ func TestListNamesTheObjectsOfAFolderTheNewestFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		put("calibrations/m1/deeper/c.json")
-		put(artifact.CalibrationKey("m10", "d"))
-		put(artifact.CalibrationKey("m1", "first"))
-		written := []string{artifact.CalibrationKey("m1", "first")}
+		put("calibrations/bench/m1/deeper/c.json")
+		put(artifact.CalibrationKey("bench", "m10", "d"))
+		put(artifact.CalibrationKey("other", "m1", "d"))
+		put(artifact.CalibrationKey("bench", "m1", "first"))
+		written := []string{artifact.CalibrationKey("bench", "m1", "first")}
 		var objects []artifact.Object
 		// The store's clock may stand still between two objects.
 		for deadline := time.Now().Add(patience); len(objects) == 0 || objects[0].Modified.Equal(objects[len(objects)-1].Modified); {
 			if time.Now().After(deadline) {
 				t.Fatalf("the clock of the store stands still: %v", objects)
 			}
-			written = append(written, artifact.CalibrationKey("m1", fmt.Sprintf("later-%06d", len(written))))
+			written = append(written, artifact.CalibrationKey("bench", "m1", fmt.Sprintf("later-%06d", len(written))))
 			put(written[len(written)-1])
 			var err error
-			if objects, err = store.List(t.Context(), artifact.CalibrationFolder("m1")); err != nil {
+			if objects, err = store.List(t.Context(), artifact.CalibrationFolder("bench", "m1")); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -15,13 +16,14 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // Reader reads objects by their keys.
 type Reader interface {
 	// URI is an object's address for people, without credentials.
 	URI(key string) string
-	// Get reads an object and, unless sha is empty, checks its SHA-256.
+	// Get reads an object of at most 64 MiB and, unless sha is empty, checks its SHA-256.
 	Get(ctx context.Context, key, sha string) ([]byte, error)
 }
 
@@ -33,7 +35,9 @@ type Writer interface {
 
 // Runs reads stored runs.
 type Runs interface {
-	Load(ctx context.Context, runPrefix string) (record.RunData, error)
+	// Load reads a run and checks the SHA-256 of everything in it. sha is the digest of the run's manifest; empty if none is recorded, as for
+	// a folder on this machine.
+	Load(ctx context.Context, runPrefix, sha string) (record.RunData, error)
 	Get(ctx context.Context, key, sha string) ([]byte, error)
 	// List lists the objects directly in a folder, newest first.
 	List(ctx context.Context, folder string) ([]Object, error)
@@ -44,15 +48,15 @@ type Objects interface {
 	Reader
 	Writer
 	Runs
-	// LoadTrials reads the trials of a run's manifest, which need not be stored yet.
-	LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error)
+	// LoadTrials reads the trials of the manifest of the run at a prefix. The manifest need not be stored yet.
+	LoadTrials(ctx context.Context, runPrefix string, m record.RunManifest) (record.RunData, error)
 }
 
 // Bucket is an object store for uploads by others.
 type Bucket interface {
 	Objects
-	// Destination returns a URL and headers for putting one object until it expires.
-	Destination(ctx context.Context, key, sha string, expires time.Duration) (string, map[string]string, error)
+	// Destination returns a URL and headers for putting one object, of the given size and SHA-256, until it expires.
+	Destination(ctx context.Context, a record.Artifact, expires time.Duration) (string, map[string]string, error)
 	// Verify checks that an object is stored as described.
 	Verify(ctx context.Context, a record.Artifact) error
 	// CheckWriteOnce checks that the store refuses to overwrite an existing object, using the same body.
@@ -72,13 +76,13 @@ func (s *Store) PutJSON(ctx context.Context, key string, v any) (record.Artifact
 }
 
 // Load is the function of that name.
-func (s *Store) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
-	return Load(ctx, s, runPrefix)
+func (s *Store) Load(ctx context.Context, runPrefix, sha string) (record.RunData, error) {
+	return Load(ctx, s, runPrefix, sha)
 }
 
-// LoadTrials reads the trials of a run's manifest, which need not be stored yet.
-func (s *Store) LoadTrials(ctx context.Context, m record.RunManifest) (record.RunData, error) {
-	return loadTrials(ctx, s, m)
+// LoadTrials implements Objects.
+func (s *Store) LoadTrials(ctx context.Context, runPrefix string, m record.RunManifest) (record.RunData, error) {
+	return loadTrials(ctx, s, runPrefix, m)
 }
 
 func putJSON(ctx context.Context, o Objects, key string, v any) (record.Artifact, error) {
@@ -89,7 +93,6 @@ func putJSON(ctx context.Context, o Objects, key string, v any) (record.Artifact
 	return o.Put(ctx, key, "application/json", body)
 }
 
-// getManifest reads a manifest. It checks the schema first: other schemas may have other types.
 func getManifest(ctx context.Context, o Reader, key, sha, schema string, into any) error {
 	body, err := o.Get(ctx, key, sha)
 	if err != nil {
@@ -110,24 +113,41 @@ func getManifest(ctx context.Context, o Reader, key, sha, schema string, into an
 	return nil
 }
 
-// Load reads a report's inputs from the run's manifest, and checks every digest.
-func Load(ctx context.Context, o Reader, runPrefix string) (record.RunData, error) {
-	var d record.RunData
-	if err := getManifest(ctx, o, ManifestKey(runPrefix), "", record.RunManifestSchema, &d.Manifest); err != nil {
-		return d, err
+// Load reads a report's inputs from the run's manifest, and checks every digest: the manifest's own unless sha is empty.
+func Load(ctx context.Context, o Reader, runPrefix, sha string) (record.RunData, error) {
+	m, err := LoadManifest(ctx, o, runPrefix, sha)
+	if err != nil {
+		return record.RunData{}, err
 	}
-	return loadTrials(ctx, o, d.Manifest)
+	return loadTrials(ctx, o, runPrefix, m)
 }
 
-// loadTrials reads a manifest's trials. An unreadable trial counts as failed, unless nothing else is left.
-func loadTrials(ctx context.Context, o Reader, m record.RunManifest) (record.RunData, error) {
+// LoadManifest reads a run's manifest, and checks its SHA-256 unless sha is empty.
+func LoadManifest(ctx context.Context, o Reader, runPrefix, sha string) (m record.RunManifest, err error) {
+	err = getManifest(ctx, o, ManifestKey(runPrefix), sha, record.RunManifestSchema, &m)
+	return m, err
+}
+
+// named checks what a manifest says of an object before it is read: it lies below a folder, and has a SHA-256. Otherwise whoever writes a
+// manifest could name objects of other runs.
+func named(o Reader, folder string, a record.Artifact) error {
+	if path.Clean(a.Key) != a.Key || !strings.HasPrefix(a.Key, folder+"/") {
+		return fmt.Errorf("reading %s: %w: the manifest that names it is of %s", o.URI(a.Key), ErrForeign, o.URI(folder))
+	}
+	if !record.IsSHA256(a.SHA256) {
+		return fmt.Errorf("reading %s: %w: its manifest has no SHA-256 of it, so it cannot be checked", o.URI(a.Key), ErrMalformed)
+	}
+	return nil
+}
+
+func loadTrials(ctx context.Context, o Reader, runPrefix string, m record.RunManifest) (record.RunData, error) {
 	d := record.RunData{Manifest: m}
 	lost := map[string]error{}
 	for _, part := range []struct {
 		entries *[]record.TrialEntry
 		into    *[]record.TrialData
 	}{{&d.Manifest.Trials, &d.Trials}, {&d.Manifest.Following, &d.Following}} {
-		if err := loadEntries(ctx, o, part.entries, part.into, lost); err != nil {
+		if err := loadEntries(ctx, o, runPrefix, part.entries, part.into, lost); err != nil {
 			return d, err
 		}
 	}
@@ -138,7 +158,7 @@ func loadTrials(ctx context.Context, o Reader, m record.RunManifest) (record.Run
 	if len(d.Trials)+len(d.Following) == 0 {
 		return d, lost[names[0]]
 	}
-	note := fmt.Sprintf("this record is partial, since what was stored of %s cannot be read: %s", strings.Join(names, ", "), lost[names[0]])
+	note := fmt.Sprintf("this record is partial: the files of %s cannot be read: %s", strings.Join(names, ", "), lost[names[0]])
 	d.Manifest.Notes = append(slices.Clone(m.Notes), note)
 	if slices.ContainsFunc(d.Manifest.Trials, func(e record.TrialEntry) bool { return lost[e.Name] != nil }) {
 		d.Lost = note
@@ -146,21 +166,25 @@ func loadTrials(ctx context.Context, o Reader, m record.RunManifest) (record.Run
 	return d, nil
 }
 
-// loadEntries reads trials. It replaces entries with a copy in which unreadable ones have no manifest.
-func loadEntries(ctx context.Context, o Reader, entries *[]record.TrialEntry, into *[]record.TrialData, lost map[string]error) error {
+// loadEntries reads trials. It replaces entries with a copy without the manifests of unreadable ones.
+func loadEntries(ctx context.Context, o Reader, runPrefix string, entries *[]record.TrialEntry, into *[]record.TrialData, lost map[string]error) error {
 	*entries = slices.Clone(*entries)
 	for i := range *entries {
 		entry := &(*entries)[i]
 		if entry.Manifest == nil {
 			continue
 		}
-		t, err := LoadTrial(ctx, o, *entry.Manifest)
+		var t record.TrialData
+		err := named(o, runPrefix, *entry.Manifest)
+		if err == nil {
+			t, err = LoadTrial(ctx, o, *entry.Manifest)
+		}
 		switch {
 		case err == nil:
 			*into = append(*into, t)
 		case Unreadable(err) && !errors.Is(err, ErrSchema):
 			lost[entry.Name] = err
-			entry.Manifest, entry.Reason, entry.Message = nil, v1alpha1.ReasonStoreUnavailable, fmt.Sprintf("what was stored of the trial cannot be read: %s", err)
+			entry.Manifest, entry.Reason, entry.Message = nil, v1alpha1.ReasonStoreUnavailable, fmt.Sprintf("the trial's files cannot be read: %s", err)
 		default:
 			return err
 		}
@@ -168,9 +192,13 @@ func loadEntries(ctx context.Context, o Reader, entries *[]record.TrialEntry, in
 	return nil
 }
 
-// LoadTrial reads a trial's manifest and the files named in it.
+// LoadTrial reads a trial's manifest and the files named in it, which lie below the manifest's folder.
 func LoadTrial(ctx context.Context, o Reader, manifest record.Artifact) (record.TrialData, error) {
 	var t record.TrialData
+	folder := path.Dir(manifest.Key)
+	if err := named(o, folder, manifest); err != nil {
+		return t, err
+	}
 	if err := getManifest(ctx, o, manifest.Key, manifest.SHA256, record.TrialManifestSchema, &t.Manifest); err != nil {
 		return t, err
 	}
@@ -182,6 +210,12 @@ func LoadTrial(ctx context.Context, o Reader, manifest record.Artifact) (record.
 	for _, a := range t.Manifest.Artifacts {
 		if a.Name != record.ResultFile {
 			continue
+		}
+		if err := named(o, folder, a); err != nil {
+			return t, err
+		}
+		if a.Bytes > protocol.MaxResult {
+			return t, fmt.Errorf("reading %s: %w: it has %d bytes, and at most %d are read", o.URI(a.Key), ErrMalformed, a.Bytes, protocol.MaxResult)
 		}
 		body, err := o.Get(ctx, a.Key, a.SHA256)
 		if err != nil {

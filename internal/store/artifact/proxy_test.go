@@ -118,11 +118,11 @@ func TestAProxyThatAnswersForTheStoreCostsNoTrial(t *testing.T) {
 		c.Endpoint = strings.TrimPrefix(proxy.URL, "http://")
 		through := open(t, c)
 		away.Store(true)
-		if _, err := through.Load(t.Context(), "p"); !errors.Is(err, artifact.ErrUnreachable) || artifact.Unreadable(err) || artifact.Terminal(err) {
+		if _, err := through.Load(t.Context(), "p", ""); !errors.Is(err, artifact.ErrUnreachable) || artifact.Unreadable(err) || artifact.Terminal(err) {
 			t.Errorf("while it answers 404: %v", err)
 		}
 		away.Store(false)
-		d, err := through.Load(t.Context(), "p")
+		d, err := through.Load(t.Context(), "p", "")
 		if err != nil || d.Lost != "" || len(d.Trials) != len(d.Manifest.Trials) {
 			t.Errorf("afterwards: %d trials of %d, %q, %v", len(d.Trials), len(d.Manifest.Trials), d.Lost, err)
 		}

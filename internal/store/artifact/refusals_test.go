@@ -18,7 +18,7 @@ import (
 
 func storedTrial(t *testing.T, store *artifact.Store, trial any) record.RunManifest {
 	t.Helper()
-	a, err := store.PutJSON(t.Context(), "trial/manifest.json", trial)
+	a, err := store.PutJSON(t.Context(), "run/trial/manifest.json", trial)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestATrialThatIsNotWhatATrialIsIsRefused(t *testing.T) {
 	}
 	result := func(member string) func(*record.TrialManifest) {
 		return func(m *record.TrialManifest) {
-			m.Artifacts = append(m.Artifacts, record.Artifact{Member: member, Name: record.ResultFile, Key: "record.json"})
+			m.Artifacts = append(m.Artifacts, record.Artifact{Member: member, Name: record.ResultFile, Key: "run/trial/record.json", SHA256: digest("{}")})
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -62,12 +62,12 @@ func TestATrialThatIsNotWhatATrialIsIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, store := bucket(t, testbed.Store(t))
-			if _, err := store.PutJSON(t.Context(), "record.json", map[string]any{}); err != nil {
+			if _, err := store.PutJSON(t.Context(), "run/trial/record.json", map[string]any{}); err != nil {
 				t.Fatal(err)
 			}
 			m := record.TrialManifest{Schema: record.TrialManifestSchema, PlannedTrial: record.PlannedTrial{Name: "quick-000-go", Type: record.Sweep, Servers: []string{"go"}}}
 			tc.change(&m)
-			got, err := store.LoadTrials(t.Context(), storedTrial(t, store, m))
+			got, err := store.LoadTrials(t.Context(), "run", storedTrial(t, store, m))
 			if (err != nil) != tc.refused || artifact.Unreadable(err) != tc.refused {
 				t.Fatalf("error %v, want one that stays: %v", err, tc.refused)
 			}
@@ -90,7 +90,7 @@ func TestAManifestThatIsNoManifestIsAnError(t *testing.T) {
 			if _, err := store.Put(t.Context(), artifact.ManifestKey("p"), "application/json", []byte(body)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := store.Load(t.Context(), "p"); err == nil || !strings.Contains(err.Error(), "p/manifest.json") {
+			if _, err := store.Load(t.Context(), "p", ""); err == nil || !strings.Contains(err.Error(), "p/manifest.json") {
 				t.Errorf("got %v, want an error that names the manifest", err)
 			}
 		})
@@ -127,7 +127,7 @@ func TestAManifestOfAnotherVersionIsCalledSo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err = folder.Load(t.Context(), "p"); tc.trial {
+			if _, err = folder.Load(t.Context(), "p", ""); tc.trial {
 				_, err = artifact.LoadTrial(t.Context(), folder, a)
 			}
 			if !errors.Is(err, artifact.ErrSchema) || errors.Is(err, artifact.ErrMalformed) || !strings.Contains(err.Error(), "or the report that it stored") {
@@ -143,14 +143,14 @@ func TestTheRecordsOfADuetLieInTheOrderOfItsServers(t *testing.T) {
 	m := record.TrialManifest{Schema: record.TrialManifestSchema, PlannedTrial: record.PlannedTrial{Name: "duet-000-duet", Type: record.Sweep, Servers: []string{"go", "epoll"}}}
 	for _, index := range []int{1, 0} {
 		server := record.ObserverResult{Environment: record.Environment{Node: fmt.Sprintf("node-%d", index)}}
-		a, err := store.PutJSON(t.Context(), fmt.Sprintf("server-%d/result.json", index), server)
+		a, err := store.PutJSON(t.Context(), fmt.Sprintf("run/trial/server-%d/result.json", index), server)
 		if err != nil {
 			t.Fatal(err)
 		}
 		a.Member, a.Name = record.MemberServer(index), record.ResultFile
 		m.Artifacts = append(m.Artifacts, a)
 	}
-	got, err := store.LoadTrials(t.Context(), storedTrial(t, store, m))
+	got, err := store.LoadTrials(t.Context(), "run", storedTrial(t, store, m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestTheRecordsOfADuetLieInTheOrderOfItsServers(t *testing.T) {
 func TestATrialWithoutAManifestIsNotRead(t *testing.T) {
 	_, store := bucket(t, testbed.Store(t))
 	m := record.RunManifest{Trials: []record.TrialEntry{{Reason: "WrongResponse", Message: "it answered 500"}}}
-	if got, err := store.LoadTrials(t.Context(), m); err != nil || len(got.Trials) != 0 {
+	if got, err := store.LoadTrials(t.Context(), "run", m); err != nil || len(got.Trials) != 0 {
 		t.Errorf("%d trials, %v", len(got.Trials), err)
 	}
 }
@@ -275,13 +275,13 @@ func TestARunOfWhichNothingCanBeReadIsAnError(t *testing.T) {
 	keep(t, store, "p", d)
 	m := d.Manifest
 	trial := d.Trials[0].Manifest
-	trial.Artifacts[0].Key = "lost"
-	a, err := store.PutJSON(t.Context(), "changed/manifest.json", trial)
+	trial.Artifacts[0].Key = "changed/lost/result.json"
+	a, err := store.PutJSON(t.Context(), "changed/lost/manifest.json", trial)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Trials, m.Trials[0].Manifest = m.Trials[:1], &a
-	if _, err := store.LoadTrials(t.Context(), m); !errors.Is(err, artifact.ErrNotFound) {
+	if _, err := store.LoadTrials(t.Context(), "changed", m); !errors.Is(err, artifact.ErrNotFound) {
 		t.Errorf("got %v, want %v", err, artifact.ErrNotFound)
 	}
 }
@@ -292,7 +292,7 @@ func TestOnlyWhatStaysSoIsUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for prefix, want := range map[string]error{"broken": artifact.ErrMalformed, "missing": artifact.ErrNotFound} {
-		if _, err := store.Load(t.Context(), prefix); !errors.Is(err, want) || !artifact.Unreadable(err) {
+		if _, err := store.Load(t.Context(), prefix, ""); !errors.Is(err, want) || !artifact.Unreadable(err) {
 			t.Errorf("a %s run is %v", prefix, err)
 		}
 	}

@@ -55,7 +55,6 @@ func (l *listener) RoundTrip(q *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// role gets credentials by the service account's role, and renews them before they expire.
 type role struct {
 	credentials.IAM
 	heard *listener
@@ -96,8 +95,7 @@ func (r *role) giver() string {
 }
 
 type roleError struct {
-	giver string
-	// status is the answer's; 0 without one.
+	giver  string
 	status int
 	cause  error
 }
@@ -117,9 +115,8 @@ func (e roleError) busy() bool {
 	return e.status >= http.StatusInternalServerError || e.status == http.StatusTooManyRequests
 }
 
-// insecure maps TLS errors of the object store to those of a credential source.
 var insecure = map[error]error{
-	certs.ErrUntrusted: errors.New("the certificate of the STS that gives the credentials for the object store is signed by an authority that is not trusted: name a bundle that has it (chart value s3.caBundle, with s3.tls)"),
+	certs.ErrUntrusted: errors.New("no trusted authority signed the certificate of the object store's STS: name a bundle that has its authority (chart value s3.caBundle, with s3.tls)"),
 	certs.ErrExpired:   errors.New("the certificate of the STS that gives the credentials for the object store has expired or is not valid yet: renew it, or correct the clock"),
 	certs.ErrOtherName: errors.New("the certificate of the STS that gives the credentials for the object store is for another name: correct the address (chart value s3.stsEndpoint) or the certificate"),
 	certs.ErrNoTLS:     errors.New("the STS that gives the credentials for the object store does not speak TLS: correct its address (chart value s3.stsEndpoint)"),
@@ -144,7 +141,7 @@ func (e roleError) explained() error {
 type refusal string
 
 // deniedByRole: the store refuses its role.
-const deniedByRole refusal = "the object store refuses the role by which it is opened: let the role get, put and list the objects of the bucket"
+const deniedByRole refusal = "the object store refuses the role: let the role get, put and list the objects of the bucket"
 
 // ErrOwnKeyDenied: the store refuses the user's own credentials, while the operator uses a role. It is also an ErrDenied.
 const ErrOwnKeyDenied refusal = "the object store refuses your own access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, " +

@@ -138,7 +138,7 @@ func TestARoleForOneBucketIsEnough(t *testing.T) {
 		t.Errorf("listed %v, %v", objects, err)
 	}
 	const body = "what an agent has measured"
-	url, headers, err := store.Destination(t.Context(), "run/raw.txt", digest(body), time.Minute)
+	url, headers, err := store.Destination(t.Context(), record.Artifact{Key: "run/raw.txt", Bytes: int64(len(body)), SHA256: digest(body)}, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestARoleByTheAgentOfACluster(t *testing.T) {
 }
 
 func TestEveryTroubleWithARoleHasItsError(t *testing.T) {
-	const closed = "127.0.0.1:1" // Nobody listens there.
+	const closed = "127.0.0.1:1" // No server listens there.
 	const another = "another token"
 	for name, tc := range map[string]struct {
 		token string
@@ -335,7 +335,7 @@ func TestARoleByTheTokensThatMinIOBelieves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	url, headers, err := store.Destination(t.Context(), "raw.txt", digest("x"), time.Minute)
+	url, headers, err := store.Destination(t.Context(), record.Artifact{Key: "raw.txt", Bytes: 1, SHA256: digest("x")}, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

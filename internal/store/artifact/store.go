@@ -12,6 +12,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path"
+	"strconv"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -19,6 +21,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/store/certs"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 // Config is the object store's configuration.
@@ -62,7 +65,6 @@ func (c *Config) AddFlags(f *flag.FlagSet) {
 type Store struct {
 	client *minio.Client
 	bucket string
-	// opener gives each request's credentials; denied is the error for refused ones.
 	opener *credentials.Credentials
 	denied error
 }
@@ -72,8 +74,10 @@ const (
 	putDeadline = 60 * time.Second
 	// getDeadline bounds every read, retries included.
 	getDeadline = 60 * time.Second
-	// MaxObject bounds objects in memory: manifests and records are far smaller.
+	// MaxObject bounds objects that are handed out.
 	MaxObject = 256 << 20
+	// maxRead bounds objects in memory: manifests, records and reports are far smaller.
+	maxRead = 64 << 20
 )
 
 // Open makes a Store without connecting.
@@ -192,14 +196,22 @@ func (s *Store) putNew(ctx context.Context, key, contentType string, body []byte
 
 const checksumHeader = "X-Amz-Checksum-Sha256"
 
-// Destination returns a signed URL for writing one object once, with exactly the announced content. The URL is a bearer secret until it
-// expires.
-func (s *Store) Destination(ctx context.Context, key, sha string, expires time.Duration) (string, map[string]string, error) {
-	raw, err := hex.DecodeString(sha)
-	if err != nil || len(raw) != sha256.Size {
-		return "", nil, fmt.Errorf("signing %s: %q is no SHA-256", key, sha)
+// Destination returns a signed URL for writing one object once, with exactly the announced content and size. The URL is a bearer secret
+// until it expires.
+func (s *Store) Destination(ctx context.Context, a record.Artifact, expires time.Duration) (string, map[string]string, error) {
+	key := a.Key
+	raw, err := hex.DecodeString(a.SHA256)
+	switch {
+	case err != nil || len(raw) != sha256.Size:
+		return "", nil, fmt.Errorf("signing %s: %q is no SHA-256", key, a.SHA256)
+	case protocol.Reserved(path.Base(key)):
+		return "", nil, fmt.Errorf("signing %s: only the operator may store a file of this name", key)
+	case a.Bytes < 0 || a.Bytes > protocol.MaxFile:
+		return "", nil, fmt.Errorf("signing %s: it has %d bytes, and at most %d are stored", key, a.Bytes, protocol.MaxFile)
 	}
-	headers := map[string]string{"If-None-Match": "*", checksumHeader: base64.StdEncoding.EncodeToString(raw)}
+	headers := map[string]string{
+		"If-None-Match": "*", checksumHeader: base64.StdEncoding.EncodeToString(raw), "Content-Length": strconv.FormatInt(a.Bytes, 10),
+	}
 	h := http.Header{}
 	for k, v := range headers {
 		h.Set(k, v)
@@ -250,12 +262,12 @@ func (s *Store) Get(ctx context.Context, key, sha string) ([]byte, error) {
 		return nil, s.explain("reading", key, err)
 	}
 	defer obj.Close() //nolint:errcheck // A read-only object has nothing to lose on close.
-	body, err := io.ReadAll(io.LimitReader(obj, MaxObject+1))
+	body, err := io.ReadAll(io.LimitReader(obj, maxRead+1))
 	if err != nil {
 		return nil, s.explain("reading", key, err)
 	}
-	if len(body) > MaxObject {
-		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", s.URI(key), ErrMalformed, MaxObject)
+	if len(body) > maxRead {
+		return nil, fmt.Errorf("reading %s: %w: it is larger than %d bytes", s.URI(key), ErrMalformed, maxRead)
 	}
 	return body, CheckSum(s.URI(key), body, sha)
 }
@@ -281,24 +293,26 @@ var (
 	ErrCorrupt = errors.New("the object does not match its manifest")
 	// ErrMalformed: an object is not a Loadstone record.
 	ErrMalformed = errors.New("the object is not a record of Loadstone")
+	// ErrForeign: a manifest names an object of another run.
+	ErrForeign = errors.New("the object is not below the prefix of the run")
 	// ErrSchema: another version wrote the record, and only that can read it.
-	ErrSchema = errors.New("it was written by another version of Loadstone")
+	ErrSchema = errors.New("another version of Loadstone wrote it")
 	// ErrNoBucket: the bucket does not exist.
 	ErrNoBucket = errors.New("the bucket does not exist: create it, or set another one (chart value s3.bucket)")
 	// ErrDenied: the key pair is wrong or lacks permission.
 	ErrDenied = errors.New("the object store rejected the access key: correct the Secret that holds it (chart value s3.existingSecret), and restart the operator, which reads it only when it starts")
 	// ErrLapsed: the credentials have expired. A role's are renewed, so this may pass.
-	ErrLapsed = errors.New("the credentials by which the object store is opened have expired: those of a role are renewed by themselves, and of temporary ones of yours new ones are needed (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN)")
+	ErrLapsed = errors.New("the credentials for the object store have expired: a role's are renewed automatically; replace your own temporary ones (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN)")
 	// ErrNoRole: the operator's service account has no role, or one that is refused.
-	ErrNoRole = errors.New("the role of the operator's service account gives no credentials for the object store: correct the role (chart values operator.serviceAccount.annotations and s3.stsEndpoint), or name a Secret with a key instead (chart values s3.byRole and s3.existingSecret)")
+	ErrNoRole = errors.New("the operator's role gives no credentials for the object store: correct the role (chart values operator.serviceAccount.annotations and s3.stsEndpoint), or use a key (chart values s3.byRole and s3.existingSecret)")
 	// ErrRoleAway: the source of credentials is unavailable or failing.
-	ErrRoleAway = errors.New("the giver of credentials for the object store does not answer, or is too busy to give any: check that it runs and, of an STS, its address (chart value s3.stsEndpoint)")
+	ErrRoleAway = errors.New("the source of the object store's credentials is unavailable or too busy: check that it runs and, for an STS, its address (chart value s3.stsEndpoint)")
 	// ErrNotFound: there is no such object.
 	ErrNotFound = errors.New("no such object")
 	// ErrFull: the store is full.
 	ErrFull = errors.New("the object store is full: free space or raise its quota")
 	// ErrNoDigests: the store does not report digests.
-	ErrNoDigests = errors.New("the object store tells no SHA-256 of what it holds (x-amz-checksum-sha256 in the answer to a HEAD), without which nothing that is stored can be believed: use one that does, such as Amazon S3 or MinIO (chart value s3.endpoint)")
+	ErrNoDigests = errors.New("the object store reports no SHA-256 of its objects (x-amz-checksum-sha256 for a HEAD): use one that does, such as Amazon S3 or MinIO (chart value s3.endpoint)")
 	// ErrOverwrites: the store allows overwriting.
 	ErrOverwrites = errors.New("the object store overwrites an object although the request forbids it (If-None-Match: *), so results could be lost: " +
 		"use one that supports conditional writes, such as Amazon S3 or MinIO (chart value s3.endpoint)")
@@ -308,6 +322,14 @@ var (
 	ErrUnreachable = errors.New("the object store cannot be reached: check its endpoint (chart value s3.endpoint) and that it runs")
 )
 
+// Errors returns the errors above, in a fixed order.
+func Errors() []error {
+	return []error{
+		ErrExists, ErrCorrupt, ErrMalformed, ErrForeign, ErrSchema, ErrNoBucket, ErrDenied, ErrLapsed, ErrNoRole, ErrRoleAway, ErrNotFound, ErrFull,
+		ErrNoDigests, ErrOverwrites, ErrNotWritable, ErrUnreachable,
+	}
+}
+
 // explain turns S3's errors into ours, for the caller's next step. It drops signed addresses.
 func (s *Store) explain(doing, key string, err error) error {
 	if refused := (roleError{}); errors.As(err, &refused) {
@@ -315,7 +337,7 @@ func (s *Store) explain(doing, key string, err error) error {
 	}
 	resp := minio.ToErrorResponse(err)
 	if (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusForbidden) && !fromStore(resp) {
-		return fmt.Errorf("%s %s: %w: what answered %d in its place is no object store, such as a proxy before it", doing, s.URI(key), ErrUnreachable, resp.StatusCode)
+		return fmt.Errorf("%s %s: %w: the answer %d is not from an object store, but perhaps from a proxy", doing, s.URI(key), ErrUnreachable, resp.StatusCode)
 	}
 	kind := ErrUnreachable
 	switch resp.Code {
@@ -351,7 +373,6 @@ func fromStore(resp minio.ErrorResponse) bool {
 	return resp.XMLName.Local == "Error" || resp.RequestID != "" || resp.HostID != ""
 }
 
-// rootCause is the innermost message: outer ones of net/http contain the signed address.
 func rootCause(err error) string {
 	for {
 		inner := errors.Unwrap(err)
@@ -375,5 +396,5 @@ func Mendable(err error) bool {
 
 // Unreadable reports whether an object is missing or bad while the store works, so that a retry is useless.
 func Unreadable(err error) bool {
-	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrSchema)
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrForeign) || errors.Is(err, ErrSchema)
 }

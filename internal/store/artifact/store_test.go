@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +18,10 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
 func bucket(t *testing.T, at testbed.ObjectStore) (artifact.Config, *artifact.Store) {
@@ -109,7 +112,7 @@ func TestADestinationTakesOneObjectWithTheAnnouncedContent(t *testing.T) {
 	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
 		_, store := bucket(t, at)
 		const key, body = "run/trials/t/attempt-1/server/result.json", `{"cells": []}`
-		url, headers, err := store.Destination(t.Context(), key, digest(body), time.Minute)
+		url, headers, err := store.Destination(t.Context(), record.Artifact{Key: key, Bytes: int64(len(body)), SHA256: digest(body)}, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,10 +149,49 @@ func TestADestinationTakesOneObjectWithTheAnnouncedContent(t *testing.T) {
 	})
 }
 
+func TestADestinationTakesNoMoreBytesThanAnnounced(t *testing.T) {
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		_, store := bucket(t, at)
+		const body = "0123456789"
+		url, headers, err := store.Destination(t.Context(), record.Artifact{Key: "k", Bytes: 3, SHA256: digest(body)}, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, said := put(t, url, headers, body); !slices.Contains(refused, status) {
+			t.Errorf("ten bytes where three were announced are answered %d: %s", status, said)
+		}
+		if _, err := store.Get(t.Context(), "k", ""); !errors.Is(err, artifact.ErrNotFound) {
+			t.Errorf("afterwards, reading gives %v", err)
+		}
+	})
+}
+
+func TestNoDestinationForReservedNamesAndLargeFiles(t *testing.T) {
+	_, store := bucket(t, testbed.Store(t))
+	const folder = "run/trials/t/attempt-1/server-0/"
+	names := []string{"manifest.json", "Manifest.JSON"}
+	for _, key := range []string{
+		artifact.ManifestKey(folder), artifact.PlanKey(folder), artifact.BegunKey(folder), artifact.MadeKey(folder),
+	} {
+		names = append(names, path.Base(key))
+	}
+	for _, name := range slices.Concat(names, report.FileNames()) {
+		if _, _, err := store.Destination(t.Context(), record.Artifact{Key: folder + name, Bytes: 1, SHA256: digest("x")}, time.Minute); err == nil {
+			t.Errorf("an agent may store %s", name)
+		}
+		if err := (protocol.State{Files: []protocol.File{{Name: name, Bytes: 1, SHA256: digest("x")}}}).Check(); err == nil {
+			t.Errorf("an agent may hold %s", name)
+		}
+	}
+	if _, _, err := store.Destination(t.Context(), record.Artifact{Key: folder + "wrk.txt", Bytes: protocol.MaxFile + 1, SHA256: digest("x")}, time.Minute); err == nil {
+		t.Error("a file beyond the limit may be stored")
+	}
+}
+
 func TestADestinationExpires(t *testing.T) {
 	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
 		_, store := bucket(t, at)
-		url, headers, err := store.Destination(t.Context(), "k", digest("x"), time.Second)
+		url, headers, err := store.Destination(t.Context(), record.Artifact{Key: "k", Bytes: 1, SHA256: digest("x")}, time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +209,7 @@ func TestADestinationNeedsADigest(t *testing.T) {
 	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
 		_, store := bucket(t, at)
 		for _, sha := range []string{"", "abc", digest("x")[2:], strings.Repeat("g", 64)} {
-			if _, _, err := store.Destination(t.Context(), "k", sha, time.Minute); err == nil {
+			if _, _, err := store.Destination(t.Context(), record.Artifact{Key: "k", Bytes: 1, SHA256: sha}, time.Minute); err == nil {
 				t.Errorf("%q passes as a SHA-256", sha)
 			}
 		}
@@ -227,10 +269,7 @@ func TestGetNoticesACorruptObject(t *testing.T) {
 func TestEveryTroubleWithAStoreHasItsError(t *testing.T) {
 	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
 		good, _ := bucket(t, at)
-		closed, err := testbed.FreeAddress()
-		if err != nil {
-			t.Fatal(err)
-		}
+		const closed = "127.0.0.1:1" // No server listens there.
 		tests := map[string]struct {
 			change   func(*artifact.Config)
 			want     error

@@ -113,8 +113,7 @@ func (f Files) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	return body, artifact.CheckSum(key, body, sha)
 }
 
-// refused returns the error of an answer without a file. Any answer of the API server itself is a refusal: the user lacks permission, or the
-// operator is too old or unavailable.
+// Any answer of the API server itself is a refusal: the user lacks permission, or the operator is too old or unavailable.
 func refused(answer *http.Response) error {
 	if answer.StatusCode == http.StatusOK {
 		return nil
@@ -125,7 +124,7 @@ func refused(answer *http.Response) error {
 	}
 	text := strings.TrimSpace(string(said))
 	if answer.Header.Get("Server") != answers {
-		return fmt.Errorf("%w: the API server answers %s in its place", ErrRefused, answer.Status)
+		return fmt.Errorf("%w: the API server answers %s", ErrRefused, answer.Status)
 	}
 	switch answer.StatusCode {
 	case http.StatusNotFound:

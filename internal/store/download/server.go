@@ -36,8 +36,14 @@ import (
 const (
 	// answerDeadline bounds an answer, including the wait for its turn.
 	answerDeadline = 2 * time.Minute
-	// atOnce bounds simultaneous reads: the operator has other work.
-	atOnce = 8
+	// reviewDeadline bounds the review of a token and its rights.
+	reviewDeadline = 10 * time.Second
+	// atOnce bounds simultaneous reads: the operator has other work. eachAtOnce bounds those of one user, or of one namespace's accounts.
+	atOnce, eachAtOnce = 8, 2
+	// reviewsAtOnce bounds simultaneous reviews.
+	reviewsAtOnce = 8
+	// slowest is the lowest rate of a client that reads a file, in bytes a second, after a start of slowStart.
+	slowest, slowStart = 256 << 10, 10 * time.Second
 	// retryAfter is in seconds.
 	retryAfter = "5"
 	// maxHeader bounds a request's headers before authentication: tokens that list groups are long.
@@ -65,7 +71,7 @@ type Server struct {
 	Shelf Shelf
 	Addr  string
 
-	turns chan struct{}
+	turns, reviews *serve.Turns
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable: reading needs no leadership.
@@ -93,7 +99,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 }
 
 func (s *Server) handler() http.Handler {
-	s.turns = make(chan struct{}, atOnce)
+	s.turns, s.reviews = serve.NewTurns(atOnce, eachAtOnce), serve.NewTurns(reviewsAtOnce, reviewsAtOnce)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+route, s.file)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -102,7 +108,6 @@ func (s *Server) handler() http.Handler {
 	})
 }
 
-// refusal is a status and a sentence for the client. Its cause is only logged.
 type refusal struct {
 	status int
 	says   string
@@ -114,17 +119,17 @@ func (s *Server) file(w http.ResponseWriter, q *http.Request) {
 	ctx, cancel := context.WithTimeout(q.Context(), answerDeadline)
 	defer cancel()
 	key := client.ObjectKey{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
-	select {
-	case s.turns <- struct{}{}:
-		defer func() { <-s.turns }()
-	case <-ctx.Done():
-		refuse(w, key, &refusal{http.StatusServiceUnavailable, "too many requests at once: try again", ctx.Err()})
-		return
-	}
-	if r := s.review(ctx, q.Header.Get(TokenHeader), key); r != nil {
+	caller, r := s.review(ctx, q.Header.Get(TokenHeader), key)
+	if r != nil {
 		refuse(w, key, r)
 		return
 	}
+	done, err := s.turns.Take(ctx, caller)
+	if err != nil {
+		refuse(w, key, crowded(err))
+		return
+	}
+	defer done()
 	body, size, r := s.open(ctx, key, q.PathValue("file"))
 	if r != nil {
 		refuse(w, key, r)
@@ -137,24 +142,50 @@ func (s *Server) file(w http.ResponseWriter, q *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	// A client that reads slowly must not keep its turn. A recorder of tests has no deadline.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(timeFor(size)))
 	if _, err := io.CopyN(w, body, size); err != nil {
 		log.Log.WithName("handout").Info("A file was handed out in part", "run", key, "reason", err.Error())
 		panic(http.ErrAbortHandler) // Only a broken connection tells the client that the rest is missing.
 	}
 }
 
+func timeFor(size int64) time.Duration {
+	return min(slowStart+time.Duration(size/slowest)*time.Second, answerDeadline)
+}
+
+func crowded(cause error) *refusal {
+	return &refusal{http.StatusServiceUnavailable, "too many requests at once: try again", cause}
+}
+
+// callerOf names who shares turns: a user, or all service accounts of a namespace, whose administrators can create as many as they like.
+func callerOf(who authenticationv1.UserInfo) string {
+	if account, ok := strings.CutPrefix(who.Username, "system:serviceaccount:"); ok {
+		namespace, _, _ := strings.Cut(account, ":")
+		return "system:serviceaccounts:" + namespace
+	}
+	return who.Username
+}
+
 // review asks the API server whose token it is, and whether they may get the run.
-func (s *Server) review(ctx context.Context, authorization string, run client.ObjectKey) *refusal {
+func (s *Server) review(ctx context.Context, authorization string, run client.ObjectKey) (caller string, r *refusal) {
 	token, ok := strings.CutPrefix(authorization, bearer)
 	if !ok || token == "" {
-		return &refusal{http.StatusUnauthorized, "your kubeconfig has no token: name a user who has one, or give --token", nil}
+		return "", &refusal{http.StatusUnauthorized, "your kubeconfig has no token: name a user who has one, or give --token", nil}
 	}
+	ctx, cancel := context.WithTimeout(ctx, reviewDeadline)
+	defer cancel()
+	done, err := s.reviews.Take(ctx, "")
+	if err != nil {
+		return "", crowded(err)
+	}
+	defer done()
 	who := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
 	if err := s.Reviews.Create(ctx, who); err != nil {
-		return away(err)
+		return "", away(err)
 	}
 	if !who.Status.Authenticated {
-		return &refusal{http.StatusUnauthorized, "the cluster does not know your token: log in again", errors.New(cmp.Or(who.Status.Error, "the token is not valid"))}
+		return "", &refusal{http.StatusUnauthorized, "the cluster does not know your token: log in again", errors.New(cmp.Or(who.Status.Error, "the token is not valid"))}
 	}
 	may := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: who.Status.User.Username, UID: who.Status.User.UID, Groups: who.Status.User.Groups, Extra: map[string]authorizationv1.ExtraValue{},
@@ -166,13 +197,13 @@ func (s *Server) review(ctx context.Context, authorization string, run client.Ob
 		may.Spec.Extra[name] = authorizationv1.ExtraValue(values)
 	}
 	if err := s.Reviews.Create(ctx, may); err != nil {
-		return away(err)
+		return "", away(err)
 	}
 	if !may.Status.Allowed {
 		says := fmt.Sprintf("%s may not get benchmarkruns.loadstone.dev %s in namespace %s: ask its administrator for the right", may.Spec.User, run.Name, run.Namespace)
-		return &refusal{http.StatusForbidden, says, nil}
+		return "", &refusal{http.StatusForbidden, says, nil}
 	}
-	return nil
+	return callerOf(who.Status.User), nil
 }
 
 func (s *Server) open(ctx context.Context, run client.ObjectKey, file string) (io.ReadCloser, int64, *refusal) {
@@ -257,7 +288,6 @@ func PrefixOf(r *v1alpha1.BenchmarkRun) string {
 	return artifact.RunPrefix(r.Spec.Artifacts.Prefix, record.Run{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)})
 }
 
-// keyOf returns a file's key, which lies below the run's prefix whatever its name; false for an invalid name.
 func keyOf(r *v1alpha1.BenchmarkRun, file string) (key string, ok bool) {
 	if r.UID == "" || file == "." || !fs.ValidPath(file) {
 		return "", false

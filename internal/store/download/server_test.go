@@ -10,10 +10,17 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/store/artifact"
@@ -49,9 +56,9 @@ func TestThroughTheAPIServerATenantReadsTheirOwnRuns(t *testing.T) {
 		"a page of others":             {reader, w.runs["b"], w.pages["b"].key, "", ErrRefused, "system:serviceaccount:a:reader may not get benchmarkruns.loadstone.dev quick in namespace b"},
 		"what no run owns":             {reader, w.runs["a"], "calibrations/a.json", "", ErrRefused, "is no file of BenchmarkRun a/quick"},
 		"who shows a certificate":      {w.config, w.runs["a"], w.pages["a"].key, "", ErrRefused, "your kubeconfig has no token"},
-		"who acts as somebody else":    {another, w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 403 Forbidden in its place"},
-		"whom the cluster knows not":   {&rest.Config{Host: reader.Host, TLSClientConfig: reader.TLSClientConfig, BearerToken: "nonsense"}, w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 401 Unauthorized in its place"},
-		"who shows nothing whatsoever": {rest.AnonymousClientConfig(w.config), w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 403 Forbidden in its place"},
+		"who acts as somebody else":    {another, w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 403 Forbidden"},
+		"whom the cluster knows not":   {&rest.Config{Host: reader.Host, TLSClientConfig: reader.TLSClientConfig, BearerToken: "nonsense"}, w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 401 Unauthorized"},
+		"who shows nothing whatsoever": {rest.AnonymousClientConfig(w.config), w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 403 Forbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := clientOf(t, tc.config).Of(tc.run).Get(t.Context(), tc.key, tc.sha)
@@ -220,18 +227,98 @@ func TestAFileThatEndsEarlyIsNotTakenForWhole(t *testing.T) {
 	}
 }
 
-func TestWhoseTurnDoesNotComeAsksAgain(t *testing.T) {
-	s := &Server{}
-	h := s.handler()
-	for range atOnce {
-		s.turns <- struct{}{}
+// trusting is an API server whose tokens are the names of their users. All may get each run.
+type trusting struct{ client.Client }
+
+func (trusting) Create(_ context.Context, o client.Object, _ ...client.CreateOption) error {
+	switch o := o.(type) {
+	case *authenticationv1.TokenReview:
+		o.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: o.Spec.Token}}
+	case *authorizationv1.SubjectAccessReview:
+		o.Status.Allowed = true
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	return nil
+}
+
+// stalled is a store whose files do not come until they are released.
+type stalled struct{ begun, released chan struct{} }
+
+func (s stalled) Stream(context.Context, string) (io.ReadCloser, int64, error) {
+	s.begun <- struct{}{}
+	<-s.released
+	return io.NopCloser(strings.NewReader("x")), 1, nil
+}
+
+func TestOneNamespaceCannotTakeAllDownloads(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "quick", UID: "1"}}
+	store := stalled{make(chan struct{}, atOnce), make(chan struct{})}
+	h := (&Server{Runs: fake.NewClientBuilder().WithScheme(scheme).WithObjects(run).Build(), Reviews: trusting{}, Shelf: store}).handler()
+	ask := func(ctx context.Context, token string) *httptest.ResponseRecorder {
+		answer := httptest.NewRecorder()
+		q := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/namespaces/a/benchmarkruns/quick/manifest.json", nil)
+		q.Header.Set(TokenHeader, bearer+token)
+		h.ServeHTTP(answer, q)
+		return answer
+	}
+	var all sync.WaitGroup
+	get := func(token string) {
+		all.Go(func() {
+			if answer := ask(t.Context(), token); answer.Code != http.StatusOK {
+				t.Errorf("%s is answered %d", token, answer.Code)
+			}
+		})
+	}
+	for i := range eachAtOnce {
+		get(fmt.Sprintf("system:serviceaccount:greedy:account-%d", i))
+		<-store.begun
+	}
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	answer := httptest.NewRecorder()
-	h.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/namespaces/a/benchmarkruns/quick/manifest.json", nil))
-	if answer.Code != http.StatusServiceUnavailable || answer.Header().Get("Retry-After") != retryAfter {
-		t.Errorf("it is answered %d, Retry-After %q", answer.Code, answer.Header().Get("Retry-After"))
+	if answer := ask(ended, "system:serviceaccount:greedy:another"); answer.Code != http.StatusServiceUnavailable || answer.Header().Get("Retry-After") != retryAfter {
+		t.Errorf("a namespace with its share of downloads is answered %d, Retry-After %q", answer.Code, answer.Header().Get("Retry-After"))
+	}
+	for _, token := range []string{"system:serviceaccount:modest:account", "jane"} {
+		get(token)
+		<-store.begun
+	}
+	close(store.released)
+	all.Wait()
+}
+
+// deadlines records the deadline of an answer.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	set time.Time
+}
+
+func (d *deadlines) SetWriteDeadline(to time.Time) error {
+	d.set = to
+	return nil
+}
+
+func TestSlowReaderLosesItsTurn(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "quick", UID: "1"}}
+	h := (&Server{Runs: fake.NewClientBuilder().WithScheme(scheme).WithObjects(run).Build(), Reviews: trusting{}, Shelf: shelf{text: "x", size: 1}}).handler()
+	q := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/namespaces/a/benchmarkruns/quick/manifest.json", nil)
+	q.Header.Set(TokenHeader, bearer+"jane")
+	answer := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	before := time.Now()
+	h.ServeHTTP(answer, q)
+	if answer.set.Before(before.Add(slowStart)) || answer.set.After(time.Now().Add(slowStart)) {
+		t.Errorf("the deadline of a small file is %s after the request, want %s", answer.set.Sub(before), slowStart)
+	}
+	for size, want := range map[int64]time.Duration{2 << 20: 18 * time.Second, artifact.MaxObject: answerDeadline} {
+		if got := timeFor(size); got != want {
+			t.Errorf("%d bytes may take %s, want %s", size, got, want)
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func (w *world) create(o client.Object) {
 	}
 }
 
-// run makes a run with one page in its place and one outside.
+// run makes a run with one page in its folder and one outside.
 func (w *world) run(namespace string) {
 	w.t.Helper()
 	r := &v1alpha1.BenchmarkRun{}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/analysis"
+	"loadstone.dev/loadstone/internal/analysis/environment"
 	"loadstone.dev/loadstone/internal/analysis/planned"
 	"loadstone.dev/loadstone/internal/analysis/verdict"
 	"loadstone.dev/loadstone/internal/record"
@@ -74,6 +75,11 @@ func reports(t *testing.T, rounds []round, servers int, change func(i int, table
 	var all []history.Values
 	for i, r := range rounds {
 		table := reportOf(t, i, r, servers)
+		for k := range table.Environment {
+			if f := &table.Environment[k]; f.Implementation == "go-slow" && f.Key == environment.ImageID {
+				f.Values = []environment.Value{{Value: fmt.Sprintf("sha256:%d", i)}} // Each round measures another image.
+			}
+		}
 		if change != nil {
 			change(i, &table)
 		}
@@ -103,7 +109,7 @@ func fromRound(n int, cost float64) func(int) float64 {
 }
 
 func TestAStepIsFoundInItsRoundThoughTheMachineDrifts(t *testing.T) {
-	h := history.Of("checkout", reports(t, rounds(24, fromRound(13, 1.1)), 2, nil), nil)
+	h := history.Of("checkout", 0.03, reports(t, rounds(24, fromRound(13, 1.1)), 2, nil), nil)
 	s := seriesOf(t, h, verdict.CPUPerRequest)
 	if len(s.Points) != 1 || s.Points[0].Round != 13 || !s.Points[0].Worse || math.Abs(s.Points[0].Ratio/1.1-1) > 0.01 || s.Points[0].BeforeN != 12 || s.Points[0].AfterN != 12 {
 		t.Errorf("its change points are %+v", s.Points)
@@ -117,8 +123,8 @@ func TestAStepIsFoundInItsRoundThoughTheMachineDrifts(t *testing.T) {
 }
 
 func TestOnlyANewLossIsToldOf(t *testing.T) {
-	worse := history.Of("checkout", reports(t, rounds(24, fromRound(18, 1.1)), 2, nil), nil)
-	for within, want := range map[int]string{0: "", 5: "", 7: "small, throughput of go-slow / go under sweep: round 18: −", 24: "server CPU time per request"} {
+	worse := history.Of("checkout", 0.03, reports(t, rounds(24, fromRound(18, 1.1)), 2, nil), nil)
+	for within, want := range map[int]string{0: "", 4: "", 5: "small, throughput of go-slow / go under sweep: round 18: −", 24: "server CPU time per request"} {
 		if got := worse.Worse(within); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("within %d rounds it tells of %q, want %q", within, got, want)
 		}
@@ -133,14 +139,14 @@ func TestOnlyANewLossIsToldOf(t *testing.T) {
 			return 1.1
 		},
 	} {
-		if got := history.Of("checkout", reports(t, rounds(36, cost), 2, nil), nil).Worse(36); got != "" {
+		if got := history.Of("checkout", 0.03, reports(t, rounds(36, cost), 2, nil), nil).Worse(36); got != "" {
 			t.Errorf("though %s, it tells of %q", name, got)
 		}
 	}
 }
 
-func TestALossSaysSinceWhenItIsThere(t *testing.T) {
-	losses := history.Of("checkout", reports(t, rounds(24, fromRound(18, 1.1)), 2, nil), nil).Losses()
+func TestLossSaysWhenItBeganAndWasFound(t *testing.T) {
+	losses := history.Of("checkout", 0.03, reports(t, rounds(24, fromRound(18, 1.1)), 2, nil), nil).Losses()
 	if len(losses) == 0 {
 		t.Fatal("nothing has become worse")
 	}
@@ -150,8 +156,8 @@ func TestALossSaysSinceWhenItIsThere(t *testing.T) {
 		if strings.Contains(l.Text, "p99") {
 			off = 1
 		}
-		if l.Round < 18-off || l.Round > 18+off || int(l.Round)+l.Rounds != 25 {
-			t.Errorf("a loss is of round %d, and %d rounds have it: %s", l.Round, l.Rounds, l.Text)
+		if found := fmt.Sprintf(", found in round %d", 25-l.Rounds); l.Round < 18-off || l.Round > 18+off || l.Rounds > 6 || !strings.HasSuffix(l.Text, found) {
+			t.Errorf("a loss is of round %d, found %d rounds ago: %s", l.Round, l.Rounds, l.Text)
 		}
 		if want := fmt.Sprintf(" of go-slow / go under sweep: round %d: ", l.Round); !strings.HasPrefix(l.Text, "small, ") || !strings.Contains(l.Text, want) {
 			t.Errorf("a loss says %q, want %q", l.Text, want)
@@ -161,21 +167,21 @@ func TestALossSaysSinceWhenItIsThere(t *testing.T) {
 
 func TestAHistorySaysHowManyRoundsItLacks(t *testing.T) {
 	for n, want := range map[int]string{0: "no round has a value", 4: "not enough rounds yet: 4 of ", 24: ""} {
-		if got := history.Of("checkout", reports(t, rounds(n, always), 2, nil), nil).Young(); (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+		if got := history.Of("checkout", 0.03, reports(t, rounds(n, always), 2, nil), nil).Young(); (got == "") != (want == "") || !strings.HasPrefix(got, want) {
 			t.Errorf("of %d rounds it says %q, want %q", n, got, want)
 		}
 	}
 }
 
 func TestAnImprovementIsNoLoss(t *testing.T) {
-	h := history.Of("checkout", reports(t, rounds(24, fromRound(13, 0.9)), 2, nil), nil)
+	h := history.Of("checkout", 0.03, reports(t, rounds(24, fromRound(13, 0.9)), 2, nil), nil)
 	if s := seriesOf(t, h, verdict.CPUPerRequest); len(s.Points) != 1 || s.Points[0].Worse {
 		t.Errorf("its change points are %+v", s.Points)
 	}
 }
 
 func TestAMachineThatDriftsIsNoChange(t *testing.T) {
-	h := history.Of("checkout", reports(t, rounds(40, always), 2, nil), nil)
+	h := history.Of("checkout", 0.03, reports(t, rounds(40, always), 2, nil), nil)
 	for _, s := range h.Series {
 		if len(s.Points) > 0 || len(s.Breaks) > 0 {
 			t.Errorf("%s has the change points %+v and the breaks %+v", s.Metric, s.Points, s.Breaks)
@@ -228,7 +234,7 @@ func TestWhatCannotBeComparedBreaksTheSeries(t *testing.T) {
 			for i := range steady {
 				steady[i].machine = 1
 			}
-			s := seriesOf(t, history.Of("checkout", reports(t, steady, tc.servers, anew(tc.change)), nil), verdict.CPUPerRequest)
+			s := seriesOf(t, history.Of("checkout", 0.03, reports(t, steady, tc.servers, anew(tc.change)), nil), verdict.CPUPerRequest)
 			if tc.want == "" {
 				if len(s.Breaks) > 0 || len(s.Points) != 1 {
 					t.Errorf("its breaks are %+v and its change points %+v", s.Breaks, s.Points)
@@ -242,10 +248,125 @@ func TestWhatCannotBeComparedBreaksTheSeries(t *testing.T) {
 	}
 }
 
-func TestAWholeHistoryIsAsCarefulAsItSays(t *testing.T) {
-	h := history.Of("checkout", reports(t, rounds(2, always), 2, nil), nil)
-	if want := history.Alpha / float64(len(h.Series)); len(h.Series) < 3 || h.SeriesAlpha != want || h.Series[0].Needed < 10 {
-		t.Errorf("each of %d series has %v, and needs %d rounds", len(h.Series), h.SeriesAlpha, h.Series[0].Needed)
+func TestSeriesShareOneErrorBudget(t *testing.T) {
+	h := history.Of("checkout", 0.03, reports(t, rounds(2, always), 2, nil), nil)
+	if want := history.Odds * float64(len(h.Series)); len(h.Series) < 2 || h.Odds != want || h.Series[0].Needed != 10 {
+		t.Errorf("each of %d series needs odds of %v, and %d rounds", len(h.Series), h.Odds, h.Series[0].Needed)
+	}
+}
+
+// drawnRound is a round of one series; its value is a ratio, its image measured in several rounds.
+func drawnRound(round int, value float64, image string) history.Values {
+	table := analysis.Table{Implementations: []planned.Implementation{{Name: "candidate"}, {Name: "anchor"}}}
+	if image != "" {
+		table.Environment = []environment.Fact{{Implementation: "candidate", Key: environment.ImageID, Values: []environment.Value{{Value: image}}}}
+	}
+	table.Comparisons = []verdict.Comparison{{
+		Implementation: "candidate", Baseline: "anchor", Load: "sweep", Overall: []verdict.Result{{Metric: verdict.Throughput, Ratio: &value, Blocks: 10}},
+	}}
+	return history.Report{Round: int32(round), Run: "small", Table: table}.Values()
+}
+
+// The former method, one test of the whole history per round, closes the gate in each of these suites: images differ by chance, and it took five
+// rounds of one image for five values.
+func TestGateStaysOpenWhenImagesDifferByLuck(t *testing.T) {
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		var all []history.Values
+		luck := 0.0
+		for i := range 100 {
+			if i%5 == 0 {
+				luck = 0.02 * r.NormFloat64()
+			}
+			all = append(all, drawnRound(i+1, math.Exp(luck+0.01*r.NormFloat64()), fmt.Sprint("sha256:", i/5)))
+			if worse := history.Of("checkout", 0.03, all, nil).Worse(20); worse != "" {
+				t.Fatalf("with seed %d the gate of an unchanged service closes after %d rounds: %s", seed, i+1, worse)
+			}
+		}
+	}
+}
+
+func TestRepeatedInputsStartNoChange(t *testing.T) {
+	for name, tc := range map[string]struct {
+		image func(i int) string
+		want  int
+	}{
+		"a new image each round":   {func(i int) string { return fmt.Sprint(i) }, 1},
+		"the image is unknown":     {func(int) string { return "" }, 1},
+		"one image measured again": {func(int) string { return "sha256:a" }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(6, 5))
+			var all []history.Values
+			for i := range 40 {
+				value := math.Exp(0.01 * r.NormFloat64())
+				if i >= 20 {
+					value *= 0.9
+				}
+				all = append(all, drawnRound(i+1, value, tc.image(i)))
+			}
+			if got := history.Of("checkout", 0.03, all, nil).Series[0].Points; len(got) != tc.want {
+				t.Errorf("its change points are %+v, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRepairEndsALoss(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 5))
+	var all []history.Values
+	var lost []int
+	for i := range 40 {
+		value := math.Exp(0.01 * r.NormFloat64())
+		if i >= 20 && i < 28 {
+			value *= 0.9
+		}
+		all = append(all, drawnRound(i+1, value, fmt.Sprint(i)))
+		if len(history.Of("checkout", 0.03, all, nil).Losses()) > 0 {
+			lost = append(lost, i+1)
+		}
+	}
+	if len(lost) == 0 || lost[0] > 26 || lost[len(lost)-1] != 30 {
+		t.Errorf("a loss of rounds 21 to 28 is shown in rounds %v, want up to round 30, the second after the repair", lost)
+	}
+}
+
+func TestSmallImprovementRepairsNoLoss(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 5))
+	var all []history.Values
+	for i := range 50 {
+		value := math.Exp(0.005 * r.NormFloat64())
+		switch {
+		case i >= 35:
+			value *= 0.86
+		case i >= 20:
+			value *= 0.8
+		}
+		all = append(all, drawnRound(i+1, value, fmt.Sprint(i)))
+	}
+	h := history.Of("checkout", 0.03, all, nil)
+	if points := h.Series[0].Points; len(points) != 2 || points[1].Worse {
+		t.Fatalf("the changes are %+v, want a loss and a small improvement", points)
+	}
+	if losses := h.Losses(); len(losses) != 1 || losses[0].Round != 21 {
+		t.Errorf("the losses are %+v, want that of round 21", losses)
+	}
+}
+
+func TestMinimumEffectIgnoresSmallerChanges(t *testing.T) {
+	var all []history.Values
+	r := rand.New(rand.NewPCG(8, 5))
+	for i := range 60 {
+		value := math.Exp(0.002 * r.NormFloat64())
+		if i >= 30 {
+			value *= 0.98
+		}
+		all = append(all, drawnRound(i+1, value, fmt.Sprint(i)))
+	}
+	for effect, want := range map[float64]int{0.01: 1, 0.03: 0} {
+		if got := history.Of("checkout", effect, all, nil).Series[0].Points; len(got) != want {
+			t.Errorf("with a smallest effect of %v, a change by 2 %% is %+v, want %d", effect, got, want)
+		}
 	}
 }
 
@@ -256,11 +377,11 @@ func TestPrint(t *testing.T) {
 		}
 	}
 	for name, h := range map[string]history.History{
-		"nothing": history.Of("checkout", nil, nil),
-		"young":   history.Of("checkout", reports(t, rounds(4, always), 2, nil), []history.Gap{{Round: 5, Run: "small", Reason: "it ended without a report"}}),
-		"step":    history.Of("checkout", reports(t, rounds(24, fromRound(13, 1.1)), 2, nil), nil),
-		"broken":  history.Of("checkout", reports(t, rounds(34, fromRound(13, 1.1)), 2, lower), nil),
-		"plain":   history.Of("checkout", reports(t, rounds(3, always), 1, nil), nil),
+		"nothing": history.Of("checkout", 0.03, nil, nil),
+		"young":   history.Of("checkout", 0.03, reports(t, rounds(4, always), 2, nil), []history.Gap{{Round: 5, Run: "small", Reason: "it ended without a report"}}),
+		"step":    history.Of("checkout", 0.03, reports(t, rounds(24, fromRound(13, 1.1)), 2, nil), nil),
+		"broken":  history.Of("checkout", 0.03, reports(t, rounds(34, fromRound(13, 1.1)), 2, lower), nil),
+		"plain":   history.Of("checkout", 0.03, reports(t, rounds(3, always), 1, nil), nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -296,7 +417,7 @@ func BenchmarkAThousandRounds(b *testing.B) {
 		all = append(all, history.Report{Round: int32(i + 1), Run: "small", Table: analysis.Table{Comparisons: []verdict.Comparison{c}}}.Values())
 	}
 	for b.Loop() {
-		if h := history.Of("checkout", all, nil); len(h.Series) != 4 || len(h.Series[0].Points) != 2 {
+		if h := history.Of("checkout", 0.03, all, nil); len(h.Series) != 4 || len(h.Series[0].Points) != 2 {
 			b.Fatalf("the history is %+v", h.Series[0].Points)
 		}
 	}

@@ -53,7 +53,7 @@ func (s Series) Say(c Change) string {
 	if c.Worse {
 		way = "worse"
 	}
-	return fmt.Sprintf("round %d: %s, %s, from %s (%d rounds) to %s (%d rounds)", c.Round, format.Change(c.Ratio), way, s.Text(c.Before), c.BeforeN, s.Text(c.After), c.AfterN)
+	return fmt.Sprintf("round %d: %s, %s, from %s (%d rounds) to %s (%d rounds), found in round %d", c.Round, format.Change(c.Ratio), way, s.Text(c.Before), c.BeforeN, s.Text(c.After), c.AfterN, c.Found)
 }
 
 func (s Series) changes() string {
@@ -112,8 +112,8 @@ func (h History) notes(out io.Writer) error {
 	for _, g := range h.Gaps {
 		fmt.Fprintf(&text, "%s, round %d: left out: %s\n", g.Run, g.Round, g.Reason)
 	}
-	if len(h.Series) > 0 {
-		fmt.Fprintf(&text, "Where nothing has changed, at most one history in %.0f shows a change point. Rounds that measured the same inputs again count, too.\n", 1/h.Alpha)
+	if worth := h.Worth(); worth != "" {
+		text.WriteString(worth + "\n")
 	}
 	if _, err := io.WriteString(out, text.String()); err != nil {
 		return fmt.Errorf("printing the history: %w", err)

@@ -14,7 +14,7 @@ var metadata = []netip.Addr{
 	netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("100.100.100.200"),
 }
 
-// Check returns what is wrong with a suite's notifications; nil if nothing is.
+// Check returns the first problem of a suite's notifications; nil if there is none.
 func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
 	for _, n := range spec.Notifications {
 		wrong := ""
@@ -30,22 +30,21 @@ func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
 	return nil
 }
 
-// fault returns what is wrong with a sink's address; empty if nothing is. It does not repeat the address, which may
-// hold a token.
+// It does not repeat the address, which may hold a token.
 func fault(text string) string {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "is no address: write one such as https://events.example/loadstone"
+		return "is not a URL: write one such as https://events.example/loadstone"
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
 		return "must begin with http:// or https:// and name a host"
 	case u.User != nil:
-		return "holds a user: who may read the suite would read the password, so let the sink ask for none"
+		return "must not contain credentials: anyone who can read the suite could see them"
 	case u.Fragment != "":
-		return "holds a fragment, which no request can send: leave out # and what follows"
+		return "must not contain a fragment: remove # and everything after it"
 	}
 	if address, err := netip.ParseAddr(u.Hostname()); err == nil && !Reachable(address) {
-		return "is an address of the operator's own machine, of its link or of a cloud's metadata, to which nothing is sent: name a Service or a host"
+		return "is a loopback, link-local, multicast or metadata address, and these are blocked: name a Service or a host"
 	}
 	return ""
 }

@@ -14,12 +14,13 @@ import (
 // maxBefore is how many commits with already measured inputs a suite remembers.
 const maxBefore = 20
 
-// telling is news for sinks: how a round ended, for the commit with which it began or for a later one with the same
+// beforeBytes limits their JSON.
+const beforeBytes = 32 << 10
+
+// telling is news for sinks: how a round ended, for its own commit or for a later one with the same
 // inputs.
 type telling struct {
-	// SuiteRound is the round, noting a later commit's parameters if there is one.
 	v1alpha1.SuiteRound
-	// came is when the later commit came; nil for the first.
 	came *metav1.Time
 }
 
@@ -77,16 +78,15 @@ func Keep(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus,
 		noted := Noted(untold, after.Inputs.Parameters, nil)
 		all := []v1alpha1.MeasuredBefore{{Round: by.Round, Noted: noted, FirstSeenTime: comes(before, after, now)}}
 		for _, b := range after.MeasuredBefore {
-			if len(all) < maxBefore && (b.Round != by.Round || !slices.Equal(b.Noted, noted)) { // A commit that returns is told once.
+			if len(all) < maxBefore && (b.Round != by.Round || !slices.Equal(b.Noted, noted)) { // A returning commit gets one message.
 				all = append(all, b)
 			}
 		}
-		after.MeasuredBefore = all
+		after.MeasuredBefore = util.Within(all, beforeBytes)
 	}
 	Forget(before, after, now)
 }
 
-// commitOf returns a round's commit for a forge; empty if it has none.
 func commitOf(n v1alpha1.Notification, r v1alpha1.SuiteRound) string {
 	return value(r, ForgeOf(n).CommitParameter)
 }
@@ -107,8 +107,8 @@ func comes(before *v1alpha1.BenchmarkSuite, after *v1alpha1.BenchmarkSuiteStatus
 	return came
 }
 
-// hears reports whether a forge must hear a round's result for a commit: unless its newest news on that commit, from
-// the suite's own rounds, is a result of the same inputs. Rounds by webhook do not count.
+// hears reports whether a forge must hear a round's result for a commit. Not if its newest news on that commit, from the suite's own rounds, is a
+// result of the same inputs. Rounds by webhook do not count.
 func hears(status *v1alpha1.BenchmarkSuiteStatus, by v1alpha1.SuiteRound, n v1alpha1.Notification, commit string) bool {
 	if beforeSink(status, by, n) {
 		return false

@@ -64,7 +64,7 @@ func (w *world) look(by int32) {
 }
 
 // A branch that requires the status accepts no commit without one.
-func TestACommitThatStartsNoRoundHearsOfTheOneThatMeasuredItsInputs(t *testing.T) {
+func TestCommitWithKnownInputsGetsEarlierRound(t *testing.T) {
 	w := newForge(t)
 	w.measures(1, "x", "a", v1alpha1.RoundPassed)
 	w.comes("a", 1)
@@ -104,7 +104,7 @@ func TestACommitThatStartsNoRoundHearsOfTheOneThatMeasuredItsInputs(t *testing.T
 
 // A commit that comes during a measurement waits for its end, and hears of a round without a result what that round's
 // own commit hears.
-func TestACommitMayComeWhileItsInputsAreMeasured(t *testing.T) {
+func TestCommitDuringRoundOfItsInputs(t *testing.T) {
 	w := newForge(t)
 	w.begins(1)
 	w.comes("first", 1)
@@ -124,7 +124,7 @@ func TestACommitMayComeWhileItsInputsAreMeasured(t *testing.T) {
 	w.measures(2, "of 2", "first", v1alpha1.RoundReplaced)
 	w.look(1)
 	w.try("a 2", nil)
-	w.try("a 2 for d", nil) // Like the commit with which it began.
+	w.try("a 2 for d", nil) // Like its first commit.
 	w.try("a 1 for d", nil)
 	w.try("", nil)
 	// The round in progress began with this commit, so it hears of it as its own, however recently it heard of
@@ -139,7 +139,7 @@ func TestACommitMayComeWhileItsInputsAreMeasured(t *testing.T) {
 	w.try("", nil)
 }
 
-func TestWhatACommitHearsOnce(t *testing.T) {
+func TestCommitStatusIsSentOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		happens func(*world)
 		want    string
@@ -197,7 +197,7 @@ func TestWhatACommitHearsOnce(t *testing.T) {
 }
 
 // A new forge hears of what comes from then on; a sink of events hears of rounds only.
-func TestWhoHearsOfACommitThatWasMeasuredBefore(t *testing.T) {
+func TestSinksOfCommitMeasuredBefore(t *testing.T) {
 	w := newForge(t)
 	w.measures(1, "x", "a", v1alpha1.RoundPassed)
 	w.comes("b", 1)
@@ -246,7 +246,7 @@ func TestCommitsThatCameLaterAreBounded(t *testing.T) {
 	}
 }
 
-func TestACommitThatARepositoryDoesNotHaveIsGivenUp(t *testing.T) {
+func TestUnknownCommitIsGivenUp(t *testing.T) {
 	w := newForge(t)
 	w.measures(1, "x", "a", v1alpha1.RoundPassed)
 	w.comes("b", 1)
@@ -254,14 +254,14 @@ func TestACommitThatARepositoryDoesNotHaveIsGivenUp(t *testing.T) {
 	w.try("a 1 for b", down(&Answer{Reason: v1alpha1.ReasonSinkRefused, Message: "has no commit b", Final: true}))
 	w.look(1)
 	w.try("", nil)
-	const want = "a has taken round 1; given up: round 1 (Passed) for a commit that came later, since it has no commit b"
+	const want = "a received round 1; given up: round 1 (Passed) for a commit that came later, since it has no commit b"
 	if diff := cmp.Diff(want, w.notified().Message); diff != "" {
 		t.Errorf("Notified (-want +got):\n%s", diff)
 	}
 }
 
 // A commit of one repository means nothing to another.
-func TestACommitOfOneRepositoryIsToldToNoOther(t *testing.T) {
+func TestCommitIsSentToItsRepositoryOnly(t *testing.T) {
 	w := newForge(t)
 	other := forged("b")
 	other.GitHub.CommitParameter = "config"
@@ -291,7 +291,7 @@ func TestACommitOfOneRepositoryIsToldToNoOther(t *testing.T) {
 }
 
 // A round that does not know its commit may have begun with the one that comes.
-func TestANewRepositoryHearsOfNoOlderRoundThatDoesNotKnowItsCommit(t *testing.T) {
+func TestNewRepositoryGetsNoOlderRoundWithoutCommit(t *testing.T) {
 	none := []v1alpha1.ParameterValue{{Name: "commit", Value: "none"}}
 	for name, tc := range map[string]struct {
 		noted []v1alpha1.ParameterValue
@@ -328,7 +328,7 @@ func TestANewRepositoryHearsOfNoOlderRoundThatDoesNotKnowItsCommit(t *testing.T)
 }
 
 // The reader of change points and the notifier may run on different nodes.
-func TestARoundIsToldOnceWhateverTheClocksOfNodesSay(t *testing.T) {
+func TestRoundIsSentOnceDespiteClockSkew(t *testing.T) {
 	for name, tc := range map[string]struct{ reason, again string }{
 		"of change points that were known":         {"", ""},
 		"of those that a store did not give first": {v1alpha1.ReasonStoreUnavailable, "a 1"},

@@ -55,10 +55,10 @@ func CommentOf(e Event, p Place, gate v1alpha1.Gate, link string, reports []Prin
 	for i, r := range e.Data.Runs {
 		part := section(e, r, reports[i])
 		if out.Len()+len(part) > roomInComment {
-			part = section(e, r, Printed{Why: "Its report is too long to stand here."})
+			part = section(e, r, Printed{Why: "Its report is too long for this comment."})
 		}
 		if out.Len()+len(part) > roomInComment {
-			fmt.Fprintf(&out, "\n%d more runs have no room here.\n", len(e.Data.Runs)-i)
+			fmt.Fprintf(&out, "\n%d more runs do not fit here.\n", len(e.Data.Runs)-i)
 			break
 		}
 		out.WriteString(part)

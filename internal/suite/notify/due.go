@@ -20,7 +20,7 @@ const (
 	news = 24 * time.Hour
 )
 
-// Due is a round that a sink must be told now.
+// Due is a round that a sink must get now.
 type Due struct {
 	Sink  v1alpha1.Notification
 	Round v1alpha1.SuiteRound
@@ -56,7 +56,6 @@ func Next(s *v1alpha1.BenchmarkSuite, now time.Time, held func(v1alpha1.SuiteRou
 	return due, after
 }
 
-// Known reports whether the status has exactly the sinks of the spec.
 func Known(s *v1alpha1.BenchmarkSuite) bool {
 	unknown := func(n v1alpha1.Notification) bool { return find(s, n.Name) == nil }
 	return len(s.Spec.Notifications) == len(s.Status.Notifications) && !slices.ContainsFunc(s.Spec.Notifications, unknown)
@@ -70,7 +69,7 @@ func find(s *v1alpha1.BenchmarkSuite, name string) *v1alpha1.NotificationStatus 
 	return &s.Status.Notifications[i]
 }
 
-// waiting returns what a sink has not been told, in the order of the rounds' ends. A forge hears of rounds that know
+// waiting returns the rounds that a sink has not got, in the order of their ends. A forge hears of rounds that know
 // their commit, of later commits, and again if change points became known, since its statuses replace each other. An
 // event is sent once.
 func waiting(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, now time.Time) []telling {
@@ -115,7 +114,6 @@ func is(r v1alpha1.NotifiedRound, t telling) bool {
 	return r.Round == t.Round && r.Outcome == t.Outcome && r.FirstSeenTime.Equal(t.came)
 }
 
-// replaced reports whether a later telling covers the same commit or pull request.
 func replaced(s *v1alpha1.BenchmarkSuite, to Forge, t telling) bool {
 	return slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(l telling) bool { return stands(to, t, l) })
 }
@@ -125,7 +123,7 @@ func stands(to Forge, earlier, l telling) bool {
 	return p.Commit != "" && earlier.at().Before(l.at()) && (p.Commit == at.Commit || at.Pull != "" && p.Pull == at.Pull)
 }
 
-// behind reports whether a forge already shows a later round there: an old round is remembered again, and was told
+// behind reports whether a forge already shows a later round there: an old round is remembered again, and was sent
 // before.
 func behind(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alpha1.NotificationStatus, t telling) bool {
 	return onForge(sink) && slices.ContainsFunc(tellings(s.Status.History, s.Status.MeasuredBefore), func(l telling) bool {
@@ -134,7 +132,6 @@ func behind(s *v1alpha1.BenchmarkSuite, sink v1alpha1.Notification, entry *v1alp
 	})
 }
 
-// outdated reports whether the change points became known after a sink was told that they were not.
 func outdated(r v1alpha1.NotifiedRound, line v1alpha1.SuiteRound) bool {
 	c := line.ChangePoints
 	return r.DeliveryTime != nil && c.CompletionTime != nil && c.Reason == "" && r.DeliveryTime.Before(c.CompletionTime)

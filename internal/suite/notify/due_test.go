@@ -108,7 +108,7 @@ func down(a *Answer) map[string]Answer { return map[string]Answer{"a": *a} }
 var away = &Answer{Reason: v1alpha1.ReasonSinkRefused, Message: "answers 503 Service Unavailable"}
 
 // Rounds can end faster than a sink accepts them. It hears of twenty at most; the others are counted.
-func TestRoundsThatLeaveTheHistoryUntoldAreCounted(t *testing.T) {
+func TestUnsentRoundsThatLeaveHistoryAreCounted(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	for n := int32(1); n <= 23; n++ {
 		w.ends(n, v1alpha1.RoundPassed)
@@ -117,7 +117,7 @@ func TestRoundsThatLeaveTheHistoryUntoldAreCounted(t *testing.T) {
 	if a, b := find(w.suite, "a").UntoldRounds, find(w.suite, "b").UntoldRounds; a != 0 || b != 3 {
 		t.Errorf("who takes each is not told of %d, and who takes none of %d", a, b)
 	}
-	const want = "a has taken round 23; b has taken no round of the history yet; rounds that left the history before it was told of them: 3"
+	const want = "a received round 23; b has received no round of the history yet; rounds that left the history before they were sent: 3"
 	if got := w.notified().Message; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -128,7 +128,7 @@ func TestRoundsThatLeaveTheHistoryUntoldAreCounted(t *testing.T) {
 	}
 }
 
-func TestEachSinkIsToldOfEachRoundOnce(t *testing.T) {
+func TestEachSinkGetsEachRoundOnce(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	w.try("", nil)
 	w.now = w.now.Add(time.Minute)
@@ -144,19 +144,19 @@ func TestEachSinkIsToldOfEachRoundOnce(t *testing.T) {
 		t.Errorf("b is done with %s", got)
 	}
 	c := w.notified()
-	if want := "a answers 503 Service Unavailable: each round is offered for an hour; b has taken round 3"; c.Status != metav1.ConditionFalse || c.Reason != v1alpha1.ReasonSinkRefused || c.Message != want {
+	if want := "a answers 503 Service Unavailable: each round is retried for an hour; b received round 3"; c.Status != metav1.ConditionFalse || c.Reason != v1alpha1.ReasonSinkRefused || c.Message != want {
 		t.Errorf("Notified is %+v", c)
 	}
 	w.now = w.now.Add(10 * time.Second)
 	w.try("a 2", nil)
 	w.try("a 3", nil)
 	w.try("", nil)
-	if c := w.notified(); c.Status != metav1.ConditionTrue || c.Message != "a has taken round 3; b has taken round 3" {
+	if c := w.notified(); c.Status != metav1.ConditionTrue || c.Message != "a received round 3; b received round 3" {
 		t.Errorf("Notified is %+v", c)
 	}
 }
 
-func TestASinkIsToldOfNothingThatEndedBefore(t *testing.T) {
+func TestNewSinkGetsNoEarlierRounds(t *testing.T) {
 	w := newWorld(t)
 	if w.suite.Status.Conditions != nil || w.suite.Status.Notifications != nil {
 		t.Errorf("a suite without sinks has %+v", w.suite.Status)
@@ -189,7 +189,7 @@ func TestASinkIsToldOfNothingThatEndedBefore(t *testing.T) {
 }
 
 // Pauses grow with the time of failure, and end at last.
-func TestASinkThatFailsIsTriedLessAndLess(t *testing.T) {
+func TestFailingSinkIsRetriedWithBackoff(t *testing.T) {
 	w := newWorld(t, "a")
 	w.ends(1, v1alpha1.RoundPassed)
 	var pauses []time.Duration
@@ -210,7 +210,7 @@ func TestASinkThatFailsIsTriedLessAndLess(t *testing.T) {
 	if got := w.rounds("a"); got != "1 Passed given up" {
 		t.Errorf("after %s it is done with %s", w.now.Sub(noon), got)
 	}
-	if c := w.notified(); !strings.HasSuffix(c.Message, "each round is offered for an hour; given up: round 1 (Passed)") || c.Status != metav1.ConditionFalse {
+	if c := w.notified(); !strings.HasSuffix(c.Message, "each round is retried for an hour; given up: round 1 (Passed)") || c.Status != metav1.ConditionFalse {
 		t.Errorf("Notified is %+v", c)
 	}
 	if due, _, after := w.next(); len(due) > 0 || after > 0 {
@@ -225,13 +225,13 @@ func TestASinkThatFailsIsTriedLessAndLess(t *testing.T) {
 	if got := w.rounds("a"); got != "2 Missed taken, 1 Passed given up" {
 		t.Errorf("it is done with %s", got)
 	}
-	if c := w.notified(); c.Status != metav1.ConditionTrue || c.Message != "a has taken round 2; given up: round 1 (Passed)" {
+	if c := w.notified(); c.Status != metav1.ConditionTrue || c.Message != "a received round 2; given up: round 1 (Passed)" {
 		t.Errorf("Notified is %+v", c)
 	}
 }
 
 // A forge's refusal may concern one commit or pull request only.
-func TestARoundThatIsRefusedForAnHourCostsNoOtherItsTry(t *testing.T) {
+func TestRefusedRoundDoesNotBlockOtherRounds(t *testing.T) {
 	for name, tc := range map[string]struct {
 		second *Answer
 		want   string
@@ -263,7 +263,7 @@ func TestARoundThatIsRefusedForAnHourCostsNoOtherItsTry(t *testing.T) {
 	}
 }
 
-func TestASinkMayAskToBeLeftAlone(t *testing.T) {
+func TestSinkRetryAfterIsRespected(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{0: 10 * time.Second, 5 * time.Second: 10 * time.Second, 90 * time.Second: 90 * time.Second, 18 * time.Hour: 15 * time.Minute} {
 		w := newWorld(t, "a")
 		w.ends(1, v1alpha1.RoundPassed)
@@ -275,7 +275,7 @@ func TestASinkMayAskToBeLeftAlone(t *testing.T) {
 }
 
 // One round delays another, but costs it nothing else.
-func TestRoundsAreToldInTheOrderInWhichTheyEnded(t *testing.T) {
+func TestRoundsAreSentInOrderOfTheirEnds(t *testing.T) {
 	w := newWorld(t, "a")
 	w.ends(1, v1alpha1.RoundReplaced)
 	w.try("a 1", nil)
@@ -299,7 +299,7 @@ func TestRoundsAreToldInTheOrderInWhichTheyEnded(t *testing.T) {
 }
 
 // An operator that was down for a night tells of the last round and offers it for an hour; after a day it is old.
-func TestAnOperatorThatWasAway(t *testing.T) {
+func TestNotificationsAfterOperatorAbsence(t *testing.T) {
 	w := newWorld(t, "a")
 	w.ends(1, v1alpha1.RoundPassed)
 	w.now = w.now.Add(9 * time.Hour)
@@ -312,7 +312,7 @@ func TestAnOperatorThatWasAway(t *testing.T) {
 }
 
 // The status respects the schema's limits.
-func TestWhatIsRememberedIsBounded(t *testing.T) {
+func TestNotificationStatusIsBounded(t *testing.T) {
 	w := newWorld(t, "a")
 	for n := int32(1); n <= 50; n++ {
 		w.now = w.now.Add(time.Minute)

@@ -40,7 +40,7 @@ type Data struct {
 	Namespace string `json:"namespace"`
 	Suite     string `json:"suite"`
 	Round     int32  `json:"round"`
-	// Trigger started the round, Parameters are a webhook request's values, Inputs is the hash of what was measured.
+	// Trigger started the round, Parameters are a webhook request's values, Inputs is the hash of the measured inputs.
 	Trigger    v1alpha1.Trigger          `json:"trigger,omitempty"`
 	Parameters []v1alpha1.ParameterValue `json:"parameters,omitempty"`
 	Inputs     string                    `json:"inputs,omitempty"`
@@ -66,6 +66,7 @@ type Gate struct {
 	Message string                 `json:"message,omitempty"`
 }
 
+// Run is a run of the round, as in the event's data.
 type Run struct {
 	// Name is the run's name in the suite, BenchmarkRun that of its object.
 	Name         string `json:"name"`

@@ -15,11 +15,9 @@ import (
 
 const (
 	// GitHub and GitLab name the forges as in a notification's fields.
-	GitHub, GitLab = "gitHub", "gitLab"
-	// apiOfGitHub and apiOfGitLab are the default API addresses.
+	GitHub, GitLab           = "gitHub", "gitLab"
 	apiOfGitHub, apiOfGitLab = "https://api.github.com", "https://gitlab.com/api/v4"
-	// none is the value of a parameter without a commit or pull request.
-	none = "none"
+	none                     = "none"
 	// roomInGitHub and roomInGitLab are the most characters of a status description.
 	roomInGitHub, roomInGitLab = 140, 255
 	// maxPull bounds a pull request's number; a suite's pattern may allow any length.
@@ -50,8 +48,7 @@ type Forge struct {
 	// Pull is the forge's word for a pull request. RepositoryField and PullField are the notification's fields for
 	// repository and PullParameter.
 	Pull, RepositoryField, PullField string
-	// room is the most characters of a status description.
-	room int
+	room                             int
 }
 
 // ForgeOf returns a notification's repository.
@@ -101,7 +98,6 @@ func PullRequest(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterVal
 	return ""
 }
 
-// value returns a parameter's value in a round; empty if it is none or unknown.
 func value(line v1alpha1.SuiteRound, parameter string) string {
 	for _, v := range slices.Concat(line.Noted, line.Parameters) {
 		if v.Name == parameter && v.Value != none {
@@ -123,21 +119,21 @@ func PlaceOf(to Forge, line v1alpha1.SuiteRound) Place {
 	return Place{to.API, to.Repository, value(line, to.CommitParameter), value(line, to.PullParameter)}
 }
 
-// CommitFault returns what is permanently wrong with a round's commit; empty if nothing is.
+// CommitFault returns the permanent problem of a round's commit; empty if there is none.
 func (p Place) CommitFault(to Forge) string {
 	if commits.MatchString(p.Commit) {
 		return ""
 	}
-	return fmt.Sprintf("has no commit: the value of %s is %q. Let it be the commit's 40 hexadecimal digits or none, and give it the pattern [0-9a-f]{40}|none",
+	return fmt.Sprintf("has no commit: the value of %s is %q. Use the commit's 40 hexadecimal digits, or none, with the pattern [0-9a-f]{40}|none",
 		to.CommitParameter, util.Clip(p.Commit, 60))
 }
 
-// PullFault returns what is wrong with a round's pull request; empty if nothing is, or it has none.
+// PullFault returns the problem of a round's pull request; empty if there is no problem or no pull request.
 func (p Place) PullFault(to Forge) string {
 	if p.Pull == "" || numbers.MatchString(p.Pull) {
 		return ""
 	}
-	return fmt.Sprintf("has the status of the commit and no comment: the value of %s is %q. Let it be a %s's number or none, and give it the pattern [1-9][0-9]*|none",
+	return fmt.Sprintf("has the status of the commit but no comment: the value of %s is %q. Use the number of a %s, or none, with the pattern [1-9][0-9]*|none",
 		to.PullParameter, util.Clip(p.Pull, 60), to.Pull)
 }
 
@@ -161,7 +157,7 @@ func StatusOf(e Event, n v1alpha1.Notification, gate v1alpha1.Gate) CommitStatus
 	}
 }
 
-// state returns the forge's word for a state. GitLab has none for unknown: what was not shown good enough has failed
+// state returns the forge's word for a state. GitLab has none for unknown: inputs not shown to be good have failed
 // there, and the description tells the difference.
 func (f Forge) state(state string, outcome v1alpha1.RoundOutcome) string {
 	switch {
@@ -181,7 +177,7 @@ func (d Data) means(gate v1alpha1.Gate) (state, why string) {
 	switch of := fmt.Sprintf("round %d: ", d.Round); {
 	case !d.MeasuredBefore:
 	case without(d.Outcome):
-		why = fmt.Sprintf("round %d was to measure the same: %s", d.Round, why)
+		why = fmt.Sprintf("round %d has the same inputs: %s", d.Round, why)
 	default:
 		why = "measured before, in " + of + strings.TrimPrefix(why, of)
 	}
@@ -198,8 +194,8 @@ func (d Data) stands(gate v1alpha1.Gate) (state, why string) {
 		case v1alpha1.ReasonStoreUnavailable, v1alpha1.ReasonStoreRefused:
 			return "error", g.Message
 		case v1alpha1.ReasonInProgress:
-			if gate.ChangePoints.WithinRounds > 0 { // News is told once, and the gate may still close.
-				return "error", "told before its change points were known: " + g.Message
+			if gate.ChangePoints.WithinRounds > 0 { // News is sent once, and the gate may still fail.
+				return "error", "sent before its change points were known: " + g.Message
 			}
 		}
 	}
@@ -217,7 +213,7 @@ func (d Data) stands(gate v1alpha1.Gate) (state, why string) {
 			return "success", why
 		}
 	case v1alpha1.RoundReplaced:
-		return "error", "replaced by a newer round, and not measured to its end"
+		return "error", "replaced by a newer round before it ended"
 	case v1alpha1.RoundIncomplete:
 		return "error", "incomplete: a run of the round is missing"
 	case v1alpha1.RoundFailed:
@@ -235,7 +231,6 @@ func plain(text string) string {
 	}, strings.Join(strings.Fields(text), " "))
 }
 
-// cut shortens a text, at the end of a word if possible.
 func cut(text string, most int) string {
 	all := []rune(text)
 	if len(all) <= most {
@@ -248,18 +243,17 @@ func cut(text string, most int) string {
 	return strings.TrimRight(short, " ,;:") + "…"
 }
 
-// forgeFault returns what is wrong with a forge's settings, with the field; empty if nothing is.
 func forgeFault(spec v1alpha1.BenchmarkSuiteSpec, to Forge) string {
 	switch wrong := fault(to.API); {
 	case wrong != "":
 		return to.Kind + ".apiURL " + wrong
 	case !strings.HasPrefix(strings.ToLower(to.API), "https://"):
-		return to.Kind + ".apiURL must begin with https://, since a token is sent to it"
+		return to.Kind + ".apiURL must begin with https://, because it receives a token"
 	case strings.Contains(to.API, "?"):
-		return to.Kind + ".apiURL holds a query, behind which no path can stand: leave out ? and what follows"
+		return to.Kind + ".apiURL must not contain a query: remove ? and everything after it"
 	}
 	if to.Link != "" && !links.MatchString(to.Link) {
-		return to.Kind + ".link must begin with http:// or https:// and hold no character that addresses write with %, such as spaces and brackets"
+		return to.Kind + ".link must begin with http:// or https:// and contain no character that URLs escape, such as spaces and brackets"
 	}
 	if wrong := parameterFault(spec, to.CommitParameter, commits, "a commit's 40 hexadecimal digits"); wrong != "" {
 		return to.Kind + ".commitParameter " + wrong
@@ -273,14 +267,13 @@ func forgeFault(spec v1alpha1.BenchmarkSuiteSpec, to Forge) string {
 	return ""
 }
 
-// parameterFault returns what is wrong with a named parameter; empty if nothing is.
 func parameterFault(spec v1alpha1.BenchmarkSuiteSpec, name string, form *regexp.Regexp, what string) string {
 	p := util.First(spec.Parameters, func(p *v1alpha1.Parameter) bool { return p.Name == name })
 	switch {
 	case p == nil:
-		return fmt.Sprintf("is %s, which is none of the suite's parameters", name)
+		return fmt.Sprintf("is %s, but the suite has no such parameter", name)
 	case p.Default != none && !form.MatchString(p.Default):
-		return fmt.Sprintf("is %s, whose default must be %s, or none where only requests know it", name, what)
+		return fmt.Sprintf("is %s, whose default must be %s, or none if only requests set it", name, what)
 	}
 	return ""
 }

@@ -47,7 +47,7 @@ func with(line v1alpha1.SuiteRound, pairs ...string) v1alpha1.SuiteRound {
 	return line
 }
 
-func TestARepositoryThatNothingCanBeToldIsRefusedBeforeAnythingStarts(t *testing.T) {
+func TestInvalidRepositoryIsRefused(t *testing.T) {
 	type change = func(*v1alpha1.BenchmarkSuiteSpec, *v1alpha1.GitHubNotification)
 	api := func(address string) change {
 		return func(_ *v1alpha1.BenchmarkSuiteSpec, g *v1alpha1.GitHubNotification) { g.APIURL = address }
@@ -74,14 +74,14 @@ func TestARepositoryThatNothingCanBeToldIsRefusedBeforeAnythingStarts(t *testing
 		"comments are left out":   {named("commit", ""), ""},
 		"Git writes the commit":   {defaults(commit, "7"), ""},
 		"a link":                  {link("https://bench.example/a?b=c%20d#e"), ""},
-		"a token in plain text":   {api("http://github.example/api/v3"), "apiURL must begin with https://, since a token is sent to it"},
-		"an address of its own":   {api("https://169.254.169.254"), "apiURL is an address of the operator's own machine"},
+		"a token in plain text":   {api("http://github.example/api/v3"), "apiURL must begin with https://, because it receives a token"},
+		"an address of its own":   {api("https://169.254.169.254"), "apiURL is a loopback, link-local, multicast or metadata address"},
 		"no address":              {api("github.example"), "apiURL must begin with http"},
-		"a query":                 {api("https://github.example/?a=b"), "apiURL holds a query"},
+		"a query":                 {api("https://github.example/?a=b"), "apiURL must not contain a query"},
 		"a link that is a script": {link("javascript:alert(1)"), "link must begin with http://"},
 		"a link with markup":      {link("https://a.example/> ![x](y"), "link must begin with http://"},
-		"no such parameter":       {named("comit", "pull"), "commitParameter is comit, which is none of the suite's parameters"},
-		"no such second one":      {named("commit", "pr"), "pullRequestParameter is pr, which is none of the suite's parameters"},
+		"no such parameter":       {named("comit", "pull"), "commitParameter is comit, but the suite has no such parameter"},
+		"no such second one":      {named("commit", "pr"), "pullRequestParameter is pr, but the suite has no such parameter"},
 		"half a commit":           {defaults("1a2b3c4", "7"), "commitParameter is commit, whose default must be a commit's 40 hexadecimal digits, or none"},
 		"no number":               {defaults(commit, "#7"), "pullRequestParameter is pull, whose default must be the number of a pull request, or none"},
 	} {
@@ -100,8 +100,8 @@ func TestARepositoryThatNothingCanBeToldIsRefusedBeforeAnythingStarts(t *testing
 	}
 }
 
-func TestWhereARoundIsShown(t *testing.T) {
-	const noCommit, noPull = "has no commit: the value of commit is ", "has the status of the commit and no comment: the value of pull is "
+func TestGitHubLinkOfRound(t *testing.T) {
+	const noCommit, noPull = "has no commit: the value of commit is ", "has the status of the commit but no comment: the value of pull is "
 	for name, tc := range map[string]struct {
 		commit, pull string
 		// wrong is the fault of either.
@@ -183,7 +183,7 @@ func TestWhichPullRequestARequestGives(t *testing.T) {
 
 func TestTheStateOfACommit(t *testing.T) {
 	strict, lenient := v1alpha1.Gate{}, v1alpha1.Gate{OnInconclusive: v1alpha1.InconclusivePasses}
-	other := &Gate{metav1.ConditionUnknown, v1alpha1.ReasonPending, "the suite is not judged by this round"}
+	other := &Gate{metav1.ConditionUnknown, v1alpha1.ReasonPending, "this round does not judge the suite"}
 	for name, tc := range map[string]struct {
 		outcome     v1alpha1.RoundOutcome
 		judged      *Gate
@@ -198,14 +198,14 @@ func TestTheStateOfACommit(t *testing.T) {
 		"inconclusive by default":            {v1alpha1.RoundInconclusive, other, v1alpha1.Gate{OnInconclusive: v1alpha1.InconclusiveFails}, "error", "inconclusive: small: 0.81"},
 		"inconclusive, which the gate takes": {v1alpha1.RoundInconclusive, other, lenient, "success", "inconclusive: small: 0.81"},
 		"failed":                             {v1alpha1.RoundFailed, other, lenient, "error", "failed: small: 0.81"},
-		"replaced":                           {v1alpha1.RoundReplaced, nil, lenient, "error", "replaced by a newer round, and not measured to its end"},
+		"replaced":                           {v1alpha1.RoundReplaced, nil, lenient, "error", "replaced by a newer round before it ended"},
 		"incomplete":                         {v1alpha1.RoundIncomplete, nil, lenient, "error", "incomplete: a run of the round is missing"},
 		"passed, and a value became worse":   {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonRegressed, "round 13: −10 %"}, lenient, "failure", "round 13: −10 %"},
 		"passed, and the store is away":      {v1alpha1.RoundPassed, &Gate{metav1.ConditionUnknown, v1alpha1.ReasonStoreUnavailable, "no route"}, strict, "error", "no route"},
 		"passed, and not yet looked back": {
 			v1alpha1.RoundPassed, &Gate{metav1.ConditionUnknown, v1alpha1.ReasonInProgress, "waits"},
 			v1alpha1.Gate{ChangePoints: v1alpha1.ChangePointGate{WithinRounds: 3}},
-			"error", "told before its change points were known: waits",
+			"error", "sent before its change points were known: waits",
 		},
 		"passed, and nobody looked back":    {v1alpha1.RoundPassed, &Gate{metav1.ConditionTrue, v1alpha1.ReasonStoreRefused, "no key"}, lenient, "success", "passed: small: 0.81"},
 		"passed, and the spec is wrong now": {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, "no cron line"}, strict, "success", "passed: small: 0.81"},
@@ -231,7 +231,7 @@ func TestTheStateOfACommitThatWasMeasuredBefore(t *testing.T) {
 		judged      *Gate
 		state, text string
 	}{
-		"replaced":                {v1alpha1.RoundReplaced, nil, "error", "round 12 was to measure the same: replaced by a newer round, and not measured to its end"},
+		"replaced":                {v1alpha1.RoundReplaced, nil, "error", "round 12 has the same inputs: replaced by a newer round before it ended"},
 		"passed":                  {v1alpha1.RoundPassed, &Gate{metav1.ConditionTrue, v1alpha1.ReasonDone, "x"}, "success", "measured before, in round 12: passed: small: 0.81"},
 		"missed":                  {v1alpha1.RoundMissed, nil, "failure", "measured before, in round 12: missed: small: 0.81"},
 		"a value became worse":    {v1alpha1.RoundPassed, &Gate{metav1.ConditionFalse, v1alpha1.ReasonRegressed, "round 12: worse"}, "failure", "measured before, in round 12: worse"},
@@ -257,7 +257,7 @@ func TestTheStateOfACommitThatWasMeasuredBefore(t *testing.T) {
 	}
 }
 
-var unknownGate = &Gate{metav1.ConditionUnknown, v1alpha1.ReasonPending, "the suite is not judged by this round"}
+var unknownGate = &Gate{metav1.ConditionUnknown, v1alpha1.ReasonPending, "this round does not judge the suite"}
 
 // GitHub shows the newest status per context, so two notifications need different contexts.
 func TestEachNotificationHasAStatusOfItsOwn(t *testing.T) {
@@ -301,17 +301,17 @@ func TestTheStateOfACommitInGitLab(t *testing.T) {
 }
 
 // Faults of a GitLab project name GitLab's fields.
-func TestAProjectThatNothingCanBeToldIsRefusedBeforeAnythingStarts(t *testing.T) {
+func TestInvalidProjectIsRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.GitLabNotification)
 		want   string
 	}{
 		"as it should be":       {func(*v1alpha1.GitLabNotification) {}, ""},
 		"a server of one's own": {func(l *v1alpha1.GitLabNotification) { l.APIURL = "https://gitlab.example/api/v4/" }, ""},
-		"a token in plain text": {func(l *v1alpha1.GitLabNotification) { l.APIURL = "http://gitlab.example/api/v4" }, "gitLab.apiURL must begin with https://, since a token is sent to it"},
+		"a token in plain text": {func(l *v1alpha1.GitLabNotification) { l.APIURL = "http://gitlab.example/api/v4" }, "gitLab.apiURL must begin with https://, because it receives a token"},
 		"a link with markup":    {func(l *v1alpha1.GitLabNotification) { l.Link = "https://a.example/> x" }, "gitLab.link must begin with http://"},
-		"no such parameter":     {func(l *v1alpha1.GitLabNotification) { l.CommitParameter = "comit" }, "gitLab.commitParameter is comit, which is none of the suite's parameters"},
-		"no such second one":    {func(l *v1alpha1.GitLabNotification) { l.MergeRequestParameter = "mr" }, "gitLab.mergeRequestParameter is mr, which is none of the suite's parameters"},
+		"no such parameter":     {func(l *v1alpha1.GitLabNotification) { l.CommitParameter = "comit" }, "gitLab.commitParameter is comit, but the suite has no such parameter"},
+		"no such second one":    {func(l *v1alpha1.GitLabNotification) { l.MergeRequestParameter = "mr" }, "gitLab.mergeRequestParameter is mr, but the suite has no such parameter"},
 		"no number":             {func(l *v1alpha1.GitLabNotification) { l.MergeRequestParameter = "commit" }, "gitLab.mergeRequestParameter is commit, whose default must be the number of a merge request, or none"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -327,18 +327,18 @@ func TestAProjectThatNothingCanBeToldIsRefusedBeforeAnythingStarts(t *testing.T)
 	}
 }
 
-func TestWhereARoundIsShownInGitLab(t *testing.T) {
+func TestGitLabLinkOfRound(t *testing.T) {
 	to := ForgeOf(inGitLab("forge"))
 	got := PlaceOf(to, with(ended(1, v1alpha1.RoundPassed, 0), "commit", commit, "pull", "!7"))
 	if want := (Place{"https://gitlab.com/api/v4", "shop/checkout", commit, "!7"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if wrong := got.CommitFault(to) + got.PullFault(to); !strings.Contains(wrong, `the value of pull is "!7". Let it be a merge request's number or none`) {
+	if wrong := got.CommitFault(to) + got.PullFault(to); !strings.Contains(wrong, `the value of pull is "!7". Use the number of a merge request, or none`) {
 		t.Errorf("%q is wrong", wrong)
 	}
 }
 
-func TestADescriptionIsWhatGitHubTakes(t *testing.T) {
+func TestDescriptionFitsGitHub(t *testing.T) {
 	long := strings.Repeat("ninechars ", 20)
 	for name, tc := range map[string]struct{ text, want string }{
 		"short":                  {"passed: −1 %", "passed: −1 %"},
@@ -359,7 +359,7 @@ func TestADescriptionIsWhatGitHubTakes(t *testing.T) {
 	}
 }
 
-func TestAForgeIsToldOfRoundsThatKnowTheirCommit(t *testing.T) {
+func TestForgeGetsRoundsWithCommit(t *testing.T) {
 	w := newWorld(t, "a")
 	w.suite.Spec.Notifications[0] = forged("a")
 	w.ends(1, v1alpha1.RoundPassed)
@@ -380,8 +380,8 @@ func TestAForgeIsToldOfRoundsThatKnowTheirCommit(t *testing.T) {
 	}
 }
 
-// A missing commit is no fault of the repository: the next round is told at once.
-func TestARoundThatIsRefusedForGoodHoldsUpNoOther(t *testing.T) {
+// A missing commit is not the repository's fault: the next round is reported at once.
+func TestFinalRefusalDoesNotBlockOtherRounds(t *testing.T) {
 	w := newWorld(t, "a")
 	w.suite.Spec.Notifications[0] = forged("a")
 	for n := int32(1); n <= 2; n++ {
@@ -390,7 +390,7 @@ func TestARoundThatIsRefusedForGoodHoldsUpNoOther(t *testing.T) {
 	}
 	w.try("a 1", down(&Answer{Reason: v1alpha1.ReasonSinkRefused, Message: "answers 422", Final: true}))
 	c := w.notified()
-	if want := "a has taken no round of the history yet; given up: round 1 (Passed), since it answers 422"; c.Status != metav1.ConditionTrue || c.Message != want {
+	if want := "a has received no round of the history yet; given up: round 1 (Passed), since it answers 422"; c.Status != metav1.ConditionTrue || c.Message != want {
 		t.Errorf("Notified is %+v", c)
 	}
 	w.try("a 2", nil)
@@ -400,7 +400,7 @@ func TestARoundThatIsRefusedForGoodHoldsUpNoOther(t *testing.T) {
 }
 
 // A status of "unknown" is corrected once the result is known, and only once. An event stays sent.
-func TestAForgeIsToldAgainOfWhatBecameKnown(t *testing.T) {
+func TestForgeIsUpdatedWithLaterChangePoints(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	w.suite.Spec.Notifications[0] = forged("a")
 	w.ends(1, v1alpha1.RoundPassed)
@@ -427,8 +427,8 @@ func TestAForgeIsToldAgainOfWhatBecameKnown(t *testing.T) {
 	}
 }
 
-// What became known while a forge was being told is told at once, whatever the clocks say.
-func TestAForgeIsToldAgainOfWhatBecameKnownMeanwhile(t *testing.T) {
+// A forge hears at once of change points that became known during a report, whatever the clocks say.
+func TestForgeIsUpdatedWithConcurrentChangePoints(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	w.suite.Spec.Notifications[0] = forged("a")
 	w.ends(1, v1alpha1.RoundPassed)
@@ -442,7 +442,7 @@ func TestAForgeIsToldAgainOfWhatBecameKnownMeanwhile(t *testing.T) {
 }
 
 // A later round's news on a commit or pull request is not replaced by an earlier round's.
-func TestNothingNewerIsReplaced(t *testing.T) {
+func TestNewerStatusIsNotReplaced(t *testing.T) {
 	other := strings.Repeat("2", 40)
 	for name, tc := range map[string]struct {
 		commit, pull, want string
@@ -475,7 +475,7 @@ func TestNothingNewerIsReplaced(t *testing.T) {
 }
 
 // A round that returns to the history because of a repeated request is not told over a later one.
-func TestARoundThatComesBackIsNotToldOverALaterOne(t *testing.T) {
+func TestReturningRoundDoesNotReplaceLaterOne(t *testing.T) {
 	w := newWorld(t, "a")
 	w.suite.Spec.Notifications[0] = forged("a")
 	for n := int32(1); n <= 2; n++ {
@@ -494,8 +494,8 @@ func TestARoundThatComesBackIsNotToldOverALaterOne(t *testing.T) {
 	}
 }
 
-// What is due does not depend on the forge.
-func TestAProjectOfGitLabIsToldWhatARepositoryIs(t *testing.T) {
+// Due rounds do not depend on the forge.
+func TestGitLabProjectGetsSameNewsAsRepository(t *testing.T) {
 	w := newWorld(t, "a")
 	w.suite.Spec.Notifications[0] = inGitLab("a")
 	w.ends(1, v1alpha1.RoundPassed)
@@ -509,7 +509,7 @@ func TestAProjectOfGitLabIsToldWhatARepositoryIs(t *testing.T) {
 	w.try("", nil)
 }
 
-func TestAForgeMayAskToBeLeftAloneForAnHour(t *testing.T) {
+func TestForgePauseOfUpToAnHourIsRespected(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{0: 10 * time.Second, 59 * time.Minute: 59 * time.Minute, 18 * time.Hour: time.Hour} {
 		w := newWorld(t, "a")
 		w.suite.Spec.Notifications[0] = forged("a")
@@ -553,7 +553,7 @@ func TestTheCommentOfARound(t *testing.T) {
 	}
 }
 
-func TestACommentIsNeverTooLong(t *testing.T) {
+func TestCommentLengthIsLimited(t *testing.T) {
 	var runs []Run
 	var reports []Printed
 	for range 16 {

@@ -69,13 +69,13 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 		entry.FailureTime, entry.NextTime, entry.Reason, entry.Message = nil, nil, "", ""
 		r := v1alpha1.NotifiedRound{Round: a.Round.Round, Outcome: a.Round.Outcome, FirstSeenTime: a.FirstSeenTime, DeliveryTime: at}
 		if c := a.Round.ChangePoints; c.Reason == "" && at.Before(c.CompletionTime) {
-			r.DeliveryTime = c.CompletionTime.DeepCopy() // Another node's clock is ahead: what it knew was told.
+			r.DeliveryTime = c.CompletionTime.DeepCopy() // Another node's clock is ahead: its news was sent.
 		}
 		if a.Final {
 			r.DeliveryTime, r.Message = nil, util.Clip(a.Message, maxText)
 		}
 		if onForge(a.Sink) && !a.Final && overtaken(s, a.Round) {
-			return entry // It is told again, with what became known meanwhile.
+			return entry // It is sent again, with the news since then.
 		}
 		return done(s, entry, r)
 	}
@@ -98,7 +98,6 @@ func answered(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, a A
 	return entry
 }
 
-// overtaken reports whether change points became known after the round was read for telling.
 func overtaken(s *v1alpha1.BenchmarkSuite, told v1alpha1.SuiteRound) bool {
 	known := func(l v1alpha1.SuiteRound) bool {
 		return l.ChangePoints.CompletionTime != nil && l.ChangePoints.Reason == ""
@@ -116,12 +115,11 @@ func done(s *v1alpha1.BenchmarkSuite, entry v1alpha1.NotificationStatus, r v1alp
 	told := func(old v1alpha1.NotifiedRound) bool {
 		return old.Round == r.Round && old.Outcome == r.Outcome && old.FirstSeenTime.Equal(r.FirstSeenTime)
 	}
-	entry.Rounds = append(slices.DeleteFunc(entry.Rounds, told), r) // A forge that is told again has the newer state.
+	entry.Rounds = append(slices.DeleteFunc(entry.Rounds, told), r) // A repeated message has the newer state.
 	slices.SortStableFunc(entry.Rounds, func(a, b v1alpha1.NotifiedRound) int { return cmp.Compare(b.Round, a.Round) })
 	return entry
 }
 
-// condition sets whether the sinks accept their news; without sinks there is no condition.
 func condition(s *v1alpha1.BenchmarkSuite, now time.Time) {
 	if len(s.Spec.Notifications) == 0 {
 		meta.RemoveStatusCondition(&s.Status.Conditions, v1alpha1.ConditionNotified)
@@ -133,13 +131,13 @@ func condition(s *v1alpha1.BenchmarkSuite, now time.Time) {
 		text := n.Name + " " + taken(n)
 		if n.FailureTime != nil {
 			status, reason = metav1.ConditionFalse, n.Reason
-			text = fmt.Sprintf("%s %s: each round is offered for an hour", n.Name, n.Message)
+			text = fmt.Sprintf("%s %s: each round is retried for an hour", n.Name, n.Message)
 		}
 		if lost := GivenUp(n); len(lost) > 0 {
 			text += "; given up: " + strings.Join(lost, ", ")
 		}
 		if n.UntoldRounds > 0 {
-			text += fmt.Sprintf("; rounds that left the history before it was told of them: %d", n.UntoldRounds)
+			text += fmt.Sprintf("; rounds that left the history before they were sent: %d", n.UntoldRounds)
 		}
 		texts = append(texts, text)
 	}
@@ -153,10 +151,10 @@ func condition(s *v1alpha1.BenchmarkSuite, now time.Time) {
 func taken(n v1alpha1.NotificationStatus) string {
 	for _, r := range n.Rounds {
 		if r.DeliveryTime != nil {
-			return fmt.Sprintf("has taken round %d", r.Round)
+			return fmt.Sprintf("received round %d", r.Round)
 		}
 	}
-	return "has taken no round of the history yet"
+	return "has received no round of the history yet"
 }
 
 // GivenUp names the rounds in the history that a sink never took.

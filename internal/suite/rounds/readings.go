@@ -8,6 +8,7 @@ import (
 	"path"
 	"sync"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/run/publish"
@@ -18,12 +19,12 @@ import (
 
 // History reads a suite's history from its reports, one at a time, since a report may be large. Errors are the
 // store's, and may be temporary.
-func History(ctx context.Context, store artifact.Runs, name string, measured []suite.Measured) (history.History, error) {
-	return HistoryBy(ctx, NewReports[history.Values](make(chan struct{}, 1), 0), store, name, measured)
+func History(ctx context.Context, store artifact.Runs, of *v1alpha1.BenchmarkSuite, measured []suite.Measured) (history.History, error) {
+	return HistoryBy(ctx, NewReports[history.Values](make(chan struct{}, 1), 0), store, of, measured)
 }
 
 // HistoryBy is History with the cache and limits of a Reports.
-func HistoryBy(ctx context.Context, reports *Reports[history.Values], store artifact.Runs, name string, measured []suite.Measured) (history.History, error) {
+func HistoryBy(ctx context.Context, reports *Reports[history.Values], store artifact.Runs, of *v1alpha1.BenchmarkSuite, measured []suite.Measured) (history.History, error) {
 	all, err := reports.Read(ctx, store, measured, func(m suite.Measured, t analysis.Table) history.Values {
 		return history.Report{Round: m.Round, Run: m.Run, Table: t}.Values()
 	})
@@ -39,7 +40,7 @@ func HistoryBy(ctx context.Context, reports *Reports[history.Values], store arti
 			values = append(values, all[i].Value)
 		}
 	}
-	return history.Of(name, values, gaps), nil
+	return history.Of(of.Name, suite.MinimumEffect(of), values, gaps), nil
 }
 
 // Extract is a part of a report; Missing says why there is none.
@@ -53,8 +54,7 @@ type Extract[T any] struct {
 type Reports[T any] struct {
 	// turns limits the reports read at the same time, across all users.
 	turns chan struct{}
-	// most is how many are cached, the newest.
-	most int
+	most  int
 
 	mu    sync.Mutex
 	known map[string]T
@@ -164,7 +164,7 @@ func tableOf(ctx context.Context, store artifact.Runs, m suite.Measured) (table 
 		return table, "it ended without a report", nil
 	}
 	if m.Report == "" {
-		made, err := publish.Make(ctx, store, m.Prefix)
+		made, err := publish.Make(ctx, store, m.Prefix, m.ManifestSHA256)
 		if artifact.Unreadable(err) || errors.Is(err, publish.ErrReport) {
 			return table, err.Error(), nil
 		}
@@ -178,7 +178,7 @@ func tableOf(ctx context.Context, store artifact.Runs, m suite.Measured) (table 
 		return table, "", err
 	}
 	if json.Unmarshal(body, &table) != nil {
-		why = "its report is no JSON of this version"
+		why = "its report is not JSON of this version"
 	}
 	return table, why, nil
 }

@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -25,7 +28,10 @@ type reports struct {
 	trouble error
 }
 
-func (s reports) Load(_ context.Context, prefix string) (record.RunData, error) {
+// checkout is a suite.
+var checkout = &v1alpha1.BenchmarkSuite{ObjectMeta: metav1.ObjectMeta{Name: "checkout"}}
+
+func (s reports) Load(_ context.Context, prefix, _ string) (record.RunData, error) {
 	if prefix != "r/there" {
 		return record.RunData{}, fmt.Errorf("reading %s: %w", prefix, s.trouble)
 	}
@@ -77,14 +83,14 @@ func TestTheHistoryOfASuiteIsReadFromItsReportsOrItsRecords(t *testing.T) {
 		"it has left nothing":          {at: suite.Measured{Round: 3, Run: "small"}, gap: "without a report"},
 		"its report is gone":           {at: at("gone"), trouble: artifact.ErrNotFound, gap: artifact.ErrNotFound.Error()},
 		"its records are gone":         {at: placed("gone"), trouble: artifact.ErrNotFound, gap: artifact.ErrNotFound.Error()},
-		"its report is something else": {at: at("text"), gap: "no JSON"},
+		"its report is something else": {at: at("text"), gap: "not JSON"},
 		"its records contradict":       {at: placed("there"), data: foreign, gap: "making the report"},
 		"the store is away":            {at: at("x"), trouble: artifact.ErrUnreachable, err: "reading small of round 3: "},
 		"the store is away, records":   {at: placed("x"), trouble: artifact.ErrUnreachable, err: artifact.ErrUnreachable.Error()},
 		"the store refuses the key":    {at: at("x"), trouble: artifact.ErrDenied, err: artifact.ErrDenied.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, err := rounds.History(t.Context(), reports{there, tc.data, tc.trouble}, "checkout", []suite.Measured{tc.at})
+			h, err := rounds.History(t.Context(), reports{there, tc.data, tc.trouble}, checkout, []suite.Measured{tc.at})
 			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 				t.Fatalf("it ends with %v, want %q", err, tc.err)
 			}
@@ -110,7 +116,7 @@ type counted struct {
 	reads, now, peak atomic.Int32
 }
 
-func (s *counted) Load(context.Context, string) (record.RunData, error) {
+func (s *counted) Load(context.Context, string, string) (record.RunData, error) {
 	return record.RunData{}, s.trouble
 }
 
@@ -159,12 +165,12 @@ func measuredRounds(n int32) []suite.Measured {
 	return out
 }
 
-func TestAReportIsReadOnceAndAFewAtTheSameTime(t *testing.T) {
+func TestReportsAreReadOnceAndInParallel(t *testing.T) {
 	const atOnce, most = 3, 20
 	s := newCounted(t, atOnce)
 	reports := rounds.NewReports[history.Values](make(chan struct{}, atOnce), most)
 	for n, want := range []int32{12, 12, 13, 13} { // The last two have one round more.
-		h, err := rounds.HistoryBy(t.Context(), reports, s, "checkout", measuredRounds(12+int32(n)/2))
+		h, err := rounds.HistoryBy(t.Context(), reports, s, checkout, measuredRounds(12+int32(n)/2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,28 +187,28 @@ func TestAReportIsReadOnceAndAFewAtTheSameTime(t *testing.T) {
 		t.Errorf("%d were read at the same time, want %d", n, atOnce)
 	}
 	s.gone = true
-	if _, err := rounds.HistoryBy(t.Context(), reports, s, "checkout", measuredRounds(2)); err != nil || s.reads.Load() != 15 {
+	if _, err := rounds.HistoryBy(t.Context(), reports, s, checkout, measuredRounds(2)); err != nil || s.reads.Load() != 15 {
 		t.Errorf("of runs that whoever asks may not get something is remembered: %d reads, %v", s.reads.Load(), err)
 	}
 	s.gone = false
-	if _, err := rounds.HistoryBy(t.Context(), reports, s, "checkout", measuredRounds(most+1)); err != nil || s.reads.Load() != 15+8 {
+	if _, err := rounds.HistoryBy(t.Context(), reports, s, checkout, measuredRounds(most+1)); err != nil || s.reads.Load() != 15+8 {
 		t.Errorf("%d reads, %v", s.reads.Load(), err)
 	}
-	if _, err := rounds.HistoryBy(t.Context(), reports, s, "checkout", measuredRounds(most+1)); err != nil || s.reads.Load() == 15+8 {
+	if _, err := rounds.HistoryBy(t.Context(), reports, s, checkout, measuredRounds(most+1)); err != nil || s.reads.Load() == 15+8 {
 		t.Errorf("more are remembered than may be: %d reads, %v", s.reads.Load(), err)
 	}
 }
 
-func TestAStoreThatIsAwayEndsTheReading(t *testing.T) {
+func TestUnavailableStoreEndsReading(t *testing.T) {
 	s := newCounted(t, 2)
 	s.trouble = artifact.ErrUnreachable
-	_, err := rounds.HistoryBy(t.Context(), rounds.NewReports[history.Values](make(chan struct{}, 2), 10), s, "checkout", measuredRounds(100))
+	_, err := rounds.HistoryBy(t.Context(), rounds.NewReports[history.Values](make(chan struct{}, 2), 10), s, checkout, measuredRounds(100))
 	if !errors.Is(err, artifact.ErrUnreachable) || s.reads.Load() > 4 {
 		t.Errorf("after %d reads: %v", s.reads.Load(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := rounds.HistoryBy(ctx, rounds.NewReports[history.Values](make(chan struct{}, 2), 10), s, "checkout", measuredRounds(100)); !errors.Is(err, context.Canceled) {
+	if _, err := rounds.HistoryBy(ctx, rounds.NewReports[history.Values](make(chan struct{}, 2), 10), s, checkout, measuredRounds(100)); !errors.Is(err, context.Canceled) {
 		t.Errorf("nobody waits for it, and it ends with %v", err)
 	}
 }

@@ -23,6 +23,7 @@ type Round struct {
 	event notify.Event
 }
 
+// Run is a run of the round with the files of its report.
 type Run struct {
 	// Name is the run's name in the suite.
 	Name   string
@@ -83,7 +84,7 @@ func (r Round) page() string {
 	for _, run := range r.Runs {
 		p := notify.Printed{Text: string(run.Page)}
 		if run.Lacks != "" {
-			p.Why = "Its report is not here: " + run.Lacks + "."
+			p.Why = "Its report is missing: " + run.Lacks + "."
 		}
 		pages = append(pages, p)
 	}

@@ -159,7 +159,7 @@ func cases(t *testing.T, r Round) map[string]string {
 	return got
 }
 
-func TestHowARoundHasEndedIsATest(t *testing.T) {
+func TestRoundOutcomeIsTest(t *testing.T) {
 	good := reported(run(0, "small", metav1.ConditionTrue, v1alpha1.ReasonDone, ""), "candidate is faster than anchor")
 	open := good
 	open.Status.CompletionTime = nil
@@ -185,26 +185,26 @@ func TestHowARoundHasEndedIsATest(t *testing.T) {
 		"none of its runs is left": {
 			v1alpha1.SuiteRound{Outcome: v1alpha1.RoundPassed},
 			nil, "", "", ":runs",
-			"error: Missing: none of its runs is in the cluster any more, and what they have measured is not here",
+			"error: Missing: all its runs were deleted from the cluster, and their results are missing",
 		},
 		"two of its runs are gone": {
 			v1alpha1.SuiteRound{Outcome: v1alpha1.RoundPassed},
 			&good, "", "", ":runs",
-			"error: Missing: the cluster has 1 of its 4 runs, and what the others have measured is not here",
+			"error: Missing: the cluster has 1 of its 4 runs; the results of the others are missing",
 		},
 		"a run has not ended": {v1alpha1.SuiteRound{Outcome: v1alpha1.RoundReplaced}, &open, "", "", "/small:run", "error: Unfinished: the run has not ended"},
 		"a run has no report": {
 			v1alpha1.SuiteRound{Outcome: v1alpha1.RoundPassed},
 			&good, "", "it ended without a report", "/small:run",
-			"error: Missing: no tests of the run are here: it ended without a report",
+			"error: Missing: the tests of the run are missing: it ended without a report",
 		},
 		"the tests of a run are no XML": {
-			v1alpha1.SuiteRound{Outcome: v1alpha1.RoundPassed}, &good, "<p>", "", "/small:run", "error: Missing: no tests of the run are here: its tests cannot be read: ",
+			v1alpha1.SuiteRound{Outcome: v1alpha1.RoundPassed}, &good, "<p>", "", "/small:run", "error: Missing: the tests of the run are missing: its tests cannot be read: ",
 		},
 		"the tests of a run are several suites": {
 			v1alpha1.SuiteRound{Outcome: v1alpha1.RoundPassed},
 			&good, "<testsuites></testsuites>", "", "/small:run",
-			"error: Missing: no tests of the run are here: its tests are 0 suites, and not one",
+			"error: Missing: the tests of the run are missing: its list of tests has 0 suites instead of one",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestHowARoundHasEndedIsATest(t *testing.T) {
 	}
 }
 
-func TestTheChangePointsOfTheGateAreATest(t *testing.T) {
+func TestGateChangePointsAreTest(t *testing.T) {
 	read := func(c v1alpha1.RoundChangePoints) v1alpha1.RoundChangePoints {
 		c.StartTime, c.CompletionTime = &noon, &noon
 		return c
@@ -241,18 +241,18 @@ func TestTheChangePointsOfTheGateAreATest(t *testing.T) {
 	}{
 		"a value has become worse": {
 			read(v1alpha1.RoundChangePoints{Worse: worse}), v1alpha1.RoundPassed, false,
-			"failed: Regressed: worse within the newest 5 rounds: small: throughput: round 9: −12.0 %",
+			"failed: Regressed: found to be worse within the newest 5 rounds: small: throughput: round 9: −12.0 %",
 		},
 		"one has become worse before": {
-			read(v1alpha1.RoundChangePoints{Worse: worse[1:]}), v1alpha1.RoundPassed, false, "passed: no value was found that has become worse within the newest 5 rounds",
+			read(v1alpha1.RoundChangePoints{Worse: worse[1:]}), v1alpha1.RoundPassed, false, "passed: no value was found to be worse within the newest 5 rounds",
 		},
 		"there are too few rounds": {
 			read(v1alpha1.RoundChangePoints{Message: "3 rounds, and 12 are needed"}), v1alpha1.RoundPassed, false,
-			"passed: no value was found that has become worse within the newest 5 rounds; 3 rounds, and 12 are needed",
+			"passed: no value was found to be worse within the newest 5 rounds; 3 rounds, and 12 are needed",
 		},
 		"the store is away": {
 			read(v1alpha1.RoundChangePoints{Reason: v1alpha1.ReasonStoreUnavailable, Message: "no answer"}), v1alpha1.RoundPassed, false,
-			"failed: StoreUnavailable: change points are not known: no answer; what the gate does not know does not pass",
+			"failed: StoreUnavailable: change points are not known: no answer; unknown change points fail the gate",
 		},
 		"the store is away, and the gate lets that pass": {
 			read(v1alpha1.RoundChangePoints{Reason: v1alpha1.ReasonStoreUnavailable, Message: "no answer"}), v1alpha1.RoundPassed, true,
@@ -263,12 +263,12 @@ func TestTheChangePointsOfTheGateAreATest(t *testing.T) {
 			v1alpha1.RoundPassed, false,
 			"skipped: change points are not known: no answer",
 		},
-		"the round has missed": {v1alpha1.RoundChangePoints{}, v1alpha1.RoundMissed, false, "skipped: change points are not known: a round that keeps the gate shut is not looked into"},
+		"the round has missed": {v1alpha1.RoundChangePoints{}, v1alpha1.RoundMissed, false, "skipped: change points are not known: not checked, because the round fails the gate anyway"},
 		"the round is inconclusive": {
-			v1alpha1.RoundChangePoints{}, v1alpha1.RoundInconclusive, false, "skipped: change points are not known: a round that keeps the gate shut is not looked into",
+			v1alpha1.RoundChangePoints{}, v1alpha1.RoundInconclusive, false, "skipped: change points are not known: not checked, because the round fails the gate anyway",
 		},
 		"the suite is judged by another round": {
-			v1alpha1.RoundChangePoints{}, v1alpha1.RoundPassed, false, "skipped: change points are not known: the suite is not judged by this round",
+			v1alpha1.RoundChangePoints{}, v1alpha1.RoundPassed, false, "skipped: change points are not known: this round does not judge the suite",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,7 +33,6 @@ func (r Round) class(run ...string) string {
 	return strings.Join(append([]string{"loadstone", r.Suite.Name}, run...), ".")
 }
 
-// own are the round's tests: its outcome, its runs' existence, and the gate's further conditions.
 func (r Round) own() junit.Suite {
 	s := junit.Suite{Name: r.event.Subject, Cases: []junit.Case{r.outcome()}, Said: End(r.Line)}
 	if c := r.whole(); c != nil {
@@ -83,17 +82,17 @@ func (r Round) outcome() junit.Case {
 
 // whole tests that all runs exist; nil if they do.
 func (r Round) whole() *junit.Case {
-	text := "none of its runs is in the cluster any more, and what they have measured is not here"
+	text := "all its runs were deleted from the cluster, and their results are missing"
 	switch lost := r.Of - len(r.Runs); {
 	case len(r.Runs) > 0 && lost <= 0:
 		return nil
 	case len(r.Runs) > 0:
-		text = fmt.Sprintf("the cluster has %d of its %d runs, and what the others have measured is not here", len(r.Runs), r.Of)
+		text = fmt.Sprintf("the cluster has %d of its %d runs; the results of the others are missing", len(r.Runs), r.Of)
 	}
 	return &junit.Case{Name: "runs", Error: junit.Because("Missing", text)}
 }
 
-// changePoints tests that no value became worse within the newest rounds; nil if the gate does not ask.
+// changePoints tests that no value was found to be worse within the newest rounds; nil if the gate does not ask.
 func (r Round) changePoints() *junit.Case {
 	gate := r.Suite.Spec.Gate
 	within := gate.ChangePoints.WithinRounds
@@ -110,15 +109,15 @@ func (r Round) changePoints() *junit.Case {
 	unknown := "change points are not known: "
 	switch {
 	case len(worse) > 0:
-		c.Failure = junit.Because(v1alpha1.ReasonRegressed, fmt.Sprintf("worse within the newest %d rounds: %s", within, strings.Join(worse, "; ")))
+		c.Failure = junit.Because(v1alpha1.ReasonRegressed, fmt.Sprintf("found to be worse within the newest %d rounds: %s", within, strings.Join(worse, "; ")))
 	case found.CompletionTime == nil:
 		c.Skipped = junit.Because("", unknown+r.unread())
 	case found.Reason != "" && gate.OnInconclusive == v1alpha1.InconclusivePasses:
 		c.Skipped = junit.Because("", unknown+found.Message)
 	case found.Reason != "":
-		c.Failure = junit.Because(found.Reason, unknown+found.Message+"; what the gate does not know does not pass")
+		c.Failure = junit.Because(found.Reason, unknown+found.Message+"; unknown change points fail the gate")
 	default:
-		c.Said = fmt.Sprintf("no value was found that has become worse within the newest %d rounds", within)
+		c.Said = fmt.Sprintf("no value was found to be worse within the newest %d rounds", within)
 		if found.Message != "" {
 			c.Said += "; " + found.Message
 		}
@@ -134,11 +133,11 @@ func (r Round) unread() string {
 	case r.Line.ChangePoints.Message != "":
 		return r.Line.ChangePoints.Message
 	case r.Line.Outcome != v1alpha1.RoundPassed && (r.Line.Outcome != v1alpha1.RoundInconclusive || !lenient):
-		return "a round that keeps the gate shut is not looked into"
+		return "not checked, because the round fails the gate anyway"
 	case gate != nil && gate.Ready == metav1.ConditionUnknown:
 		return gate.Message
 	}
-	return "nobody has looked for them in this round"
+	return "not checked in this round"
 }
 
 // of returns the tests of a run's report, with an error if it failed or has none.
@@ -150,12 +149,12 @@ func (r Round) of(run Run) junit.Suite {
 		case err != nil:
 			lacks = fmt.Sprintf("its tests cannot be read: %v", err)
 		case len(read) != 1:
-			lacks = fmt.Sprintf("its tests are %d suites, and not one", len(read))
+			lacks = fmt.Sprintf("its list of tests has %d suites instead of one", len(read))
 		default:
 			s = read[0]
 		}
 	} else {
-		lacks = cmp.Or(lacks, "nobody has read it")
+		lacks = cmp.Or(lacks, "it was not read")
 	}
 	status := run.Object.Status
 	if s.Seconds == "" {
@@ -180,13 +179,13 @@ func (r Round) of(run Run) junit.Suite {
 	return s
 }
 
-// ending tests that a run ended well and left its tests; nil if so. Objectives have their own tests.
+// Objectives have their own tests.
 func ending(run *v1alpha1.BenchmarkRun, empty bool, lacks string) *junit.Case {
 	e := facts.Ending(run)
 	judged := e.State == conduct.Succeeded || e.Reason == v1alpha1.ReasonObjectivesMissed || e.Reason == v1alpha1.ReasonObjectivesUndecided
 	missing := ""
 	if empty {
-		missing = "no tests of the run are here: " + cmp.Or(lacks, "its report has none")
+		missing = "the tests of the run are missing: " + cmp.Or(lacks, "its report has none")
 	}
 	switch {
 	case run.Status.CompletionTime == nil:

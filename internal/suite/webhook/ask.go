@@ -85,11 +85,10 @@ func RoundOf(s *v1alpha1.BenchmarkSuite, id string) (Round, bool) {
 	return Round{Message: "the request waits " + waits(s)}, true
 }
 
-const forgotten = "no round of this request is remembered: it was dropped while another was in progress (concurrency: Skip), or has left status.history"
+const forgotten = "found no round of this request: it was dropped because another was in progress (concurrency: Skip), or it left status.history"
 
 func progress(c v1alpha1.CurrentRound) string { return c.Progress + " runs have ended" }
 
-// lineOf returns the remembered round that answered a request; nil if there is none.
 func lineOf(s *v1alpha1.BenchmarkSuite, id string) *v1alpha1.SuiteRound {
 	for i := range s.Status.History {
 		if s.Status.History[i].Webhook == id {
@@ -113,9 +112,9 @@ func waits(s *v1alpha1.BenchmarkSuite) string {
 	case s.Status.Current.Round > 0:
 		return fmt.Sprintf("for the end of round %d: %s", s.Status.Current.Round, progress(s.Status.Current))
 	case refused != nil:
-		return "and its round cannot begin now: " + refused.Message
+		return "and its round cannot start now: " + refused.Message
 	}
-	return "for its round to begin"
+	return "for its round to start"
 }
 
 // refused returns the condition that says why the recorded request's round cannot begin; nil if it can, as far as
@@ -147,7 +146,7 @@ func Holds(s *v1alpha1.BenchmarkSuite, values []v1alpha1.ParameterValue) string 
 		return "another request to this suite waits " + waits(s) + "; this one comes after it"
 	case s.Status.Current.Round > 0 && s.Spec.Concurrency == v1alpha1.ConcurrencySkip &&
 		(s.Status.Current.PullRequest == "" || notify.PullRequest(s.Spec, values) != ""):
-		return fmt.Sprintf("round %d is in progress, and concurrency: Skip lets nothing wait for its end: %s", s.Status.Current.Round, progress(s.Status.Current))
+		return fmt.Sprintf("round %d is in progress, and concurrency: Skip allows no waiting requests: %s", s.Status.Current.Round, progress(s.Status.Current))
 	}
 	return ""
 }

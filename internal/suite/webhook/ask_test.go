@@ -45,7 +45,7 @@ func asked(changes ...func(*v1alpha1.BenchmarkSuiteSpec, *[]v1alpha1.ParameterVa
 	return AskID(s, values, []byte(body))
 }
 
-func TestWhatIsAskedIsKnownAgain(t *testing.T) {
+func TestRepeatedRequestIsRecognized(t *testing.T) {
 	type values = []v1alpha1.ParameterValue
 	type spec = v1alpha1.BenchmarkSuiteSpec
 	seen := map[string]string{asked(): "what is asked"}
@@ -140,7 +140,7 @@ func suspended(s *v1alpha1.BenchmarkSuite) {
 
 func skips(s *v1alpha1.BenchmarkSuite) { s.Spec.Concurrency = v1alpha1.ConcurrencySkip }
 
-func TestWhatARequestHasComeTo(t *testing.T) {
+func TestRequestState(t *testing.T) {
 	missed := line(7, mine, v1alpha1.RoundMissed, v1alpha1.ReasonObjectivesMissed, "small: throughput 0.81 of anchor's, at least 0.95 wanted")
 	ended := Round{
 		7, v1alpha1.RoundMissed, v1alpha1.ReasonObjectivesMissed, "small: throughput 0.81 of anchor's, at least 0.95 wanted", missed.StartTime, missed.CompletionTime,
@@ -155,10 +155,10 @@ func TestWhatARequestHasComeTo(t *testing.T) {
 		"a suite that nobody has asked":  {holding(""), Round{}, false},
 		"one that others have asked":     {holding(others, handled(others), measuring(others)), Round{}, false},
 		"rounds that answer no request":  {holding("", measuring(""), remembering(line(6, "", v1alpha1.RoundPassed, v1alpha1.ReasonDone, "all is well"))), Round{}, false},
-		"it was just written down":       {holding(mine), Round{Message: "the request waits for its round to begin"}, true},
+		"it was just written down":       {holding(mine), Round{Message: "the request waits for its round to start"}, true},
 		"another round is in progress":   {holding(mine, measuring("")), Round{Message: "the request waits for the end of round 7: 1/2 runs have ended"}, true},
 		"the suite is suspended":         {holding(mine, suspended), Round{Message: "the request waits until spec.suspend is false"}, true},
-		"the registry lacks its image":   {holding(mine, stuck), Round{Message: "the request waits and its round cannot begin now: the request to the webhook waits: shop does not have shop:2"}, true},
+		"the registry lacks its image":   {holding(mine, stuck), Round{Message: "the request waits and its round cannot start now: the request to the webhook waits: shop does not have shop:2"}, true},
 		"the spec is at fault":           {holding(mine, faulty), Round{Message: "the request waits until the suite can start rounds: triggers.schedules[0].cron never comes"}, true},
 		"its round is in progress":       {holding(mine, handled(mine), measuring(mine)), going, true},
 		"its round has ended":            {holding(mine, handled(mine), remembering(missed)), ended, true},
@@ -187,7 +187,7 @@ func forged(s *v1alpha1.BenchmarkSuite) {
 }
 
 // The condition may be about an earlier request that the operator has not yet seen replaced.
-func TestARequestIsToldOnlyOfItsOwnTrouble(t *testing.T) {
+func TestRequestSeesOnlyItsOwnProblems(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for name, tc := range map[string]struct {
 		image, says string
@@ -203,9 +203,9 @@ func TestARequestIsToldOnlyOfItsOwnTrouble(t *testing.T) {
 			s := holding("", stuckWith(tc.says))
 			values := []v1alpha1.ParameterValue{{Name: "image", Value: tc.image}}
 			s.Annotations = map[string]string{v1alpha1.AnnotationWebhook: Read("").Then(mine, values, noon, noon).Text()}
-			want, held := "the request waits and its round cannot begin now: "+tc.says, ""
+			want, held := "the request waits and its round cannot start now: "+tc.says, ""
 			if !tc.own {
-				want, held = "the request waits for its round to begin", "another request to this suite waits for its round to begin; this one comes after it"
+				want, held = "the request waits for its round to start", "another request to this suite waits for its round to start; this one comes after it"
 			}
 			if got, _ := RoundOf(s, mine); got.Message != want {
 				t.Errorf("got %q, want %q", got.Message, want)
@@ -217,7 +217,7 @@ func TestARequestIsToldOnlyOfItsOwnTrouble(t *testing.T) {
 	}
 }
 
-func TestWhoAsksTakesNobodysPlace(t *testing.T) {
+func TestTokenRequestSupersedesNoOther(t *testing.T) {
 	for name, tc := range map[string]struct {
 		suite *v1alpha1.BenchmarkSuite
 		want  string
@@ -229,15 +229,15 @@ func TestWhoAsksTakesNobodysPlace(t *testing.T) {
 		"a request waits for a round": {
 			holding(others, measuring("")), "another request to this suite waits for the end of round 7: 1/2 runs have ended; this one comes after it",
 		},
-		"a request waits for the operator":        {holding(others), "another request to this suite waits for its round to begin; this one comes after it"},
+		"a request waits for the operator":        {holding(others), "another request to this suite waits for its round to start; this one comes after it"},
 		"a request waits for an image":            {holding(others, stuck), ""},
 		"a round is in progress, and others wait": {holding("", measuring("")), ""},
 		"a round is in progress, and none waits": {
-			holding("", measuring(""), skips), "round 7 is in progress, and concurrency: Skip lets nothing wait for its end: 1/2 runs have ended",
+			holding("", measuring(""), skips), "round 7 is in progress, and concurrency: Skip allows no waiting requests: 1/2 runs have ended",
 		},
 		"the round of a pull request is in progress, and the suite's own waits": {holding("", measuring(""), skips, proposed("8")), ""},
 		"the round of a pull request is in progress, and another would not wait": {
-			holding("", measuring(""), skips, proposed("8"), forged), "round 7 is in progress, and concurrency: Skip lets nothing wait for its end: 1/2 runs have ended",
+			holding("", measuring(""), skips, proposed("8"), forged), "round 7 is in progress, and concurrency: Skip allows no waiting requests: 1/2 runs have ended",
 		},
 	} {
 		if got := Holds(tc.suite, []v1alpha1.ParameterValue{{Name: "pull", Value: "7"}}); got != tc.want {

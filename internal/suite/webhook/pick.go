@@ -23,11 +23,11 @@ var language = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(cel.Variable("body", cel.DynType), ext.Strings())
 })
 
-// Check returns what is wrong with a suite's webhook; nil if nothing is, or if there is none.
+// Check returns the problem of a suite's webhook; nil if there is no problem or no webhook.
 func Check(spec v1alpha1.BenchmarkSuiteSpec) error {
 	for _, picked := range spec.Triggers.Webhook.Parameters {
 		if !slices.ContainsFunc(spec.Parameters, func(p v1alpha1.Parameter) bool { return p.Name == picked.Name }) {
-			return fmt.Errorf("triggers.webhook.parameters[%s] is none of the suite's parameters", picked.Name)
+			return fmt.Errorf("triggers.webhook.parameters[%s]: the suite has no such parameter", picked.Name)
 		}
 		if _, err := compile(picked); err != nil {
 			return err
@@ -54,14 +54,14 @@ func Pick(w v1alpha1.WebhookTrigger, body []byte) ([]v1alpha1.ParameterValue, er
 		}
 		found, _, err := program.Eval(map[string]any{"body": parsed})
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot be picked from the body: %w", field(p), err)
+			return nil, fmt.Errorf("cannot evaluate %s on the body: %w", field(p), err)
 		}
 		value, ok := found.Value().(string)
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("%s picks a value of type %s from the body, and must pick a text: see string() of CEL", field(p), found.Type().TypeName())
+			return nil, fmt.Errorf("%s returns type %s from the body, but must return a string: use CEL's string()", field(p), found.Type().TypeName())
 		case !fits(value):
-			return nil, fmt.Errorf("%s picks a text of %d bytes from the body: it must have 1 to %d characters", field(p), len(value), maxValue)
+			return nil, fmt.Errorf("%s returns %d bytes from the body: it must return 1 to %d characters", field(p), len(value), maxValue)
 		}
 		values = append(values, v1alpha1.ParameterValue{Name: p.Name, Value: value})
 	}
@@ -76,7 +76,7 @@ func compile(p v1alpha1.PickedParameter) (cel.Program, error) {
 	checked, issues := env.Compile(p.Value)
 	if issues.Err() != nil {
 		first := issues.Errors()[0]
-		return nil, fmt.Errorf("%s is no CEL expression: line %d, column %d: %s", field(p), first.Location.Line(), first.Location.Column()+1, first.Message)
+		return nil, fmt.Errorf("%s is not a CEL expression: line %d, column %d: %s", field(p), first.Location.Line(), first.Location.Column()+1, first.Message)
 	}
 	var grows string
 	celast.PreOrderVisit(checked.NativeRep().Expr(), celast.NewExprVisitor(func(e celast.Expr) {
@@ -85,14 +85,14 @@ func compile(p v1alpha1.PickedParameter) (cel.Program, error) {
 		}
 	}))
 	if grows != "" {
-		return nil, fmt.Errorf("%s calls %s, which can make a text of any length: pick a part of the body instead", field(p), grows)
+		return nil, fmt.Errorf("%s calls %s, which can return a string of any length: use a part of the body instead", field(p), grows)
 	}
 	if t := checked.OutputType(); !t.IsExactType(cel.StringType) && !t.IsExactType(cel.DynType) {
-		return nil, fmt.Errorf("%s picks a value of type %s, and must pick a text: see string() of CEL", field(p), t)
+		return nil, fmt.Errorf("%s returns type %s, but must return a string: use CEL's string()", field(p), t)
 	}
 	program, err := env.Program(checked, cel.CostLimit(maxCost))
 	if err != nil {
-		return nil, fmt.Errorf("%s is no CEL expression: %w", field(p), err)
+		return nil, fmt.Errorf("%s is not a CEL expression: %w", field(p), err)
 	}
 	return program, nil
 }

@@ -75,7 +75,7 @@ func (r Request) Trigger() v1alpha1.Trigger {
 	return v1alpha1.TriggerWebhook
 }
 
-// Who names the request by its values.
+// Who is the sender, by the request's values.
 func (r Request) Who() string {
 	who := "the request to the webhook"
 	if r.ByHand {
@@ -127,7 +127,7 @@ func (s Signed) Expires(now time.Time) (time.Time, error) {
 	}
 	signed := time.Unix(int64(seconds), 0)
 	if now.Sub(signed).Abs() > Tolerance {
-		return time.Time{}, fmt.Errorf("%s is more than %.0f minutes off: sign the request when you send it, and set the clock", TimeHeader, Tolerance.Minutes())
+		return time.Time{}, fmt.Errorf("%s is more than %.0f minutes off: sign the request when you send it, and check the clock", TimeHeader, Tolerance.Minutes())
 	}
 	return signed.Add(Tolerance), nil
 }

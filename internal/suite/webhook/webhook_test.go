@@ -23,7 +23,7 @@ func sign(key, timestamp, body string) Signed {
 }
 
 // The value is from: printf '1772452800.{"sha":"abc1234"}' | openssl dgst -sha256 -hmac key.
-func TestASignatureIsThatOfOpenssl(t *testing.T) {
+func TestSignatureMatchesOpenSSL(t *testing.T) {
 	s := Signed{Timestamp: "1772452800", Body: []byte(`{"sha":"abc1234"}`), Signature: "sha256=7f6b1c6d9a72e08a72fce8ebcf191e52a448eb97ce22f22dfc38174ee0b09626"}
 	if !s.SignedBy([]byte("key")) {
 		t.Error("what openssl has signed is refused")
@@ -108,10 +108,10 @@ func TestExpressionsAreCheckedBeforeAnythingStarts(t *testing.T) {
 		`string(body.number)`:                             "",
 		`body.`:                                           "line 1, column 6: Syntax error",
 		`bdoy.image`:                                      "undeclared reference to 'bdoy'",
-		`1 + 1`:                                           "picks a value of type int, and must pick a text",
-		`body.commits.map(c, c.id)`:                       "picks a value of type list(dyn), and must pick a text",
-		"'a'.replace('a', 'aaaaaaaaaa')":                  "calls replace, which can make a text of any length",
-		strings.Repeat("(", 300) + strings.Repeat(")", 300): "is no CEL expression",
+		`1 + 1`:                                           "returns type int, but must return a string",
+		`body.commits.map(c, c.id)`:                       "returns type list(dyn), but must return a string",
+		"'a'.replace('a', 'aaaaaaaaaa')":                  "calls replace, which can return a string of any length",
+		strings.Repeat("(", 300) + strings.Repeat(")", 300): "is not a CEL expression",
 	} {
 		t.Run(expression, func(t *testing.T) {
 			err := Check(suite(expression))
@@ -124,7 +124,7 @@ func TestExpressionsAreCheckedBeforeAnythingStarts(t *testing.T) {
 	}
 	s := suite("body.image")
 	s.Triggers.Webhook.Parameters[0].Name = "imgae"
-	if err := Check(s); err == nil || err.Error() != "triggers.webhook.parameters[imgae] is none of the suite's parameters" {
+	if err := Check(s); err == nil || err.Error() != "triggers.webhook.parameters[imgae]: the suite has no such parameter" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -139,12 +139,12 @@ func TestValuesArePicked(t *testing.T) {
 		"no body":                      {expression: "body.image", body: "", refusal: "the body is not JSON"},
 		"a form":                       {expression: "body.image", body: "image=shop:2", refusal: "the body is not JSON"},
 		"two bodies":                   {expression: "body.image", body: `{"image": "a"} {"image": "b"}`, refusal: "the body is not JSON"},
-		"what is absent":               {expression: "body.image", body: `{"tag": "shop:2"}`, refusal: "triggers.webhook.parameters[image].value cannot be picked from the body: no such key: image"},
-		"a body of another kind":       {expression: "body.image", body: `null`, refusal: "cannot be picked from the body"},
-		"a number":                     {expression: "body.image", body: `{"image": 2}`, refusal: "picks a value of type int from the body, and must pick a text"},
-		"null":                         {expression: "body.image", body: `{"image": null}`, refusal: "picks a value of type null_type from the body"},
-		"an empty text":                {expression: "body.image", body: `{"image": ""}`, refusal: "picks a text of 0 bytes from the body: it must have 1 to 1024 characters"},
-		"a long text":                  {expression: "body.image", body: `{"image": "` + strings.Repeat("é", 1025) + `"}`, refusal: "picks a text of 2050 bytes"},
+		"what is absent":               {expression: "body.image", body: `{"tag": "shop:2"}`, refusal: "cannot evaluate triggers.webhook.parameters[image].value on the body: no such key: image"},
+		"a body of another kind":       {expression: "body.image", body: `null`, refusal: "on the body"},
+		"a number":                     {expression: "body.image", body: `{"image": 2}`, refusal: "returns type int from the body, but must return a string"},
+		"null":                         {expression: "body.image", body: `{"image": null}`, refusal: "returns type null_type from the body"},
+		"an empty text":                {expression: "body.image", body: `{"image": ""}`, refusal: "returns 0 bytes from the body: it must return 1 to 1024 characters"},
+		"a long text":                  {expression: "body.image", body: `{"image": "` + strings.Repeat("é", 1025) + `"}`, refusal: "returns 2050 bytes"},
 		"the longest text":             {expression: "body.image", body: `{"image": "` + strings.Repeat("é", 1024) + `"}`, want: strings.Repeat("é", 1024)},
 		"an expression that goes on and on": {
 			expression: "body.all(a, body.all(b, body.all(c, a + b + c > 0))) ? 'a' : 'b'", body: "[" + strings.Repeat("1,", 999) + "1]", refusal: "cost limit exceeded",
@@ -169,7 +169,7 @@ func TestValuesArePicked(t *testing.T) {
 	}
 }
 
-func TestARequestIsRememberedUntilItHoldsNoMore(t *testing.T) {
+func TestRequestIsRememberedWhileValid(t *testing.T) {
 	a, b := strings.Repeat("a", idLength), strings.Repeat("b", idLength)
 	values := []v1alpha1.ParameterValue{{Name: "image", Value: "shop:2"}}
 	r := Read("").Then(a, values, noon.Add(Tolerance), noon)

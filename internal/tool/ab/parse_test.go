@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
 
@@ -180,10 +181,11 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	corpus := mutated.Of[[]byte](f)
 	for _, name := range []string{"keepalive.txt", "resets.txt", "few.txt", "hung.txt", "usage.txt"} {
-		f.Add(read(f, name))
+		corpus.Add(read(f, name))
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
+	corpus.Fuzz(func(t testing.TB, raw []byte) {
 		m, err := ab.Tool{}.Parse(bytes.Clone(raw))
 		if err != nil {
 			return

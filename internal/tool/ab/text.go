@@ -1,6 +1,7 @@
 package ab
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,14 +13,14 @@ import (
 
 // Lines of ab's output, trimmed.
 var (
-	begin          = regexp.MustCompile(`^This is ApacheBench,`)
-	resultBegin    = regexp.MustCompile(`^Server Software:`)
 	fieldLine      = regexp.MustCompile(`^([A-Z][A-Za-z/0-9 -]*): +(.+)$`)
 	failureLine    = regexp.MustCompile(`^\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)$`)
 	totalLine      = regexp.MustCompile(`^Total: +(\d+) +(\d+) +(\S+) +(\d+) +(\d+)$`)
 	percentileLine = regexp.MustCompile(`^(\d+)% +(\d+)(?: \(longest request\))?$`)
-	gaveUpLine     = regexp.MustCompile(`^[a-z_]+: .* \(\d+\)$`)
-	endedLine      = regexp.MustCompile(`^Total of (\d+) requests completed$`)
+	// ab prints why it gave up on a separate line, or behind its progress.
+	gaveUpLine = regexp.MustCompile(`(?:^|\.\.\.)([a-z_]+(?:\(\))?: .* \(\d+\))$`)
+	secureLine = regexp.MustCompile(`(?:^|\.\.)SSL (?:read|write|handshake) failed \(\d+\)`)
+	endedLine  = regexp.MustCompile(`^Total of (\d+) requests completed$`)
 
 	countValue  = regexp.MustCompile(`^\d+(?: bytes)?$`)
 	secondValue = regexp.MustCompile(`^\d+\.\d{3} seconds$`)
@@ -58,6 +59,12 @@ type Text struct {
 	Bytes, BodyBytes *int64
 	// Seconds is the duration; Throughput is in requests per second.
 	Seconds, Throughput *printed.Quantity
+	// Secure counts failed reads, writes and handshakes of TLS.
+	Secure int64
+	// EmptyFirst: the first answer was empty, and ab compared the lengths of the others with it.
+	EmptyFirst bool
+	// Unread quotes lines whose values are no numbers.
+	Unread []string
 	// Latency covers all complete requests, from the table; its kind follows from Kept.
 	Latency *tool.PrintedLatency
 	// Doubts quote lines with a repeated field or an unusual value. The first number of the last such line counts, since people edit texts;
@@ -73,18 +80,20 @@ type reader struct {
 }
 
 // Begins reports whether a trimmed line is ab's first.
-func Begins(line string) bool { return begin.MatchString(line) }
+func Begins(line string) bool { return strings.HasPrefix(line, "This is ApacheBench,") }
 
 // BeginsResult reports whether a trimmed line is the first of ab's result.
-func BeginsResult(line string) bool { return resultBegin.MatchString(line) }
+func BeginsResult(line string) bool { return strings.HasPrefix(line, "Server Software:") }
 
-// ParseText parses the lines of one ab run and skips other lines. It fails if the run cannot be read.
+// ParseText parses the lines of one ab run and skips other lines. The error is of the lines in Unread, which cost no other value.
 func ParseText(lines []string) (Text, error) {
+	var unread []error
 	r := reader{scheme: "http", latency: tool.PrintedLatency{ResolutionMicros: stepMicros}}
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		if err := r.read(line); err != nil {
-			return r.Text, fmt.Errorf("reading the line %q: %w", printed.Clip(line, 60), err)
+			r.Unread = append(r.Unread, printed.Clip(line, said))
+			unread = append(unread, fmt.Errorf("reading the line %q: %w", printed.Clip(line, 60), err))
 		}
 	}
 	if r.path != "" {
@@ -93,7 +102,7 @@ func ParseText(lines []string) (Text, error) {
 	if r.latency.Mean != nil {
 		r.Latency = &r.latency
 	}
-	return r.Text, nil
+	return r.Text, errors.Join(unread...)
 }
 
 func (r *reader) read(line string) error {
@@ -114,8 +123,11 @@ func (r *reader) read(line string) error {
 	if m := fieldLine.FindStringSubmatch(line); m != nil {
 		return r.readField(line, m[1], m[2])
 	}
-	if gaveUpLine.MatchString(line) {
-		r.GaveUp = printed.Clip(line, said)
+	if secureLine.MatchString(line) {
+		r.Secure++
+	}
+	if m := gaveUpLine.FindStringSubmatch(line); m != nil {
+		r.GaveUp = printed.Clip(m[1], said)
 	}
 	return nil
 }
@@ -168,7 +180,7 @@ func (r *reader) readField(line, name, value string) error {
 	case "Requests per second":
 		usual, err = rateValue, readQuantity(&r.Throughput, first)
 	case "Document Length":
-		r.AnyLength = value == anyLength
+		r.AnyLength, r.EmptyFirst = value == anyLength, value == "0 bytes"
 		return nil
 	default:
 		if r.readAddress(name, first, value) {
@@ -207,11 +219,17 @@ func (r *reader) doubt(line, name string, usual bool) {
 }
 
 func readCount(into **int64, text string) error {
-	*into = new(int64)
-	return printed.Counts([]string{text}, *into)
+	n, err := printed.Count(text)
+	if err == nil {
+		*into = &n
+	}
+	return err
 }
 
 func readQuantity(into **printed.Quantity, text string) error {
-	*into = &printed.Quantity{}
-	return (*into).Set(text, printed.Plain)
+	q, err := printed.Parse(text, printed.Plain)
+	if err == nil {
+		*into = &q
+	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/base/printed"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/ab"
 )
@@ -133,10 +134,11 @@ func TestBegins(t *testing.T) {
 }
 
 func FuzzParseText(f *testing.F) {
+	corpus := mutated.Of[string](f)
 	for _, name := range []string{"ab-500.txt", "ab-length.txt", "ab-hang.txt", "ab-short.txt"} {
-		f.Add(strings.Join(lines(f, name), "\n"))
+		corpus.Add(strings.Join(lines(f, name), "\n"))
 	}
-	f.Fuzz(func(t *testing.T, text string) {
+	corpus.Fuzz(func(t testing.TB, text string) {
 		got, err := ab.ParseText(strings.Split(text, "\n"))
 		if err != nil {
 			return

@@ -22,14 +22,18 @@ const (
 type Output struct {
 	// Cases holds at least one case, in output order. Names are as printed, without suffixes of the tool: GOMAXPROCS as in "-8" (go test), or
 	// "/repeats:5", "/min_time:0.500", "/iterations:3", "/real_time" and similar (Google Benchmark). Axes are the named parts after the first
-	// slash: "/size:4096/threads:8", or "/size=4096". Time comes first, CPU time second. Without a declared direction, more is better for
-	// metrics ending in "/s", "_per_second" or "PerSecond".
+	// slash: "/size:4096/threads:8", or "/size=4096". Time comes first, CPU time second. A counter without a declared direction has an unknown one;
+	// no name is a declaration.
 	Cases []record.Case
 	// Context describes the program and its machine, such as the CPU model; for display only.
 	Context map[string]string
-	// Unread lists at most 20 unreadable parts without a case, in output order; UnreadMore counts the rest.
+	// Unread lists at most 20 unreadable values and parts without a case, in output order; UnreadMore counts the rest.
 	Unread     []record.Unread
 	UnreadMore int
+	// Outside counts the unreadable parts without a case.
+	Outside int
+	// Format is the format that record.Auto found; empty if it has no name in specs.
+	Format record.CaseFormat
 }
 
 // Read parses a program's standard output. An unreadable part fails its case, or is listed if it has none. It fails only if nothing is
@@ -38,15 +42,19 @@ func Read(f record.CaseFormat, output []byte) (Output, error) {
 	if len(bytes.TrimSpace(output)) == 0 {
 		return Output{}, errors.New("the program printed nothing to its standard output: it must print its cases there")
 	}
+	output = decoded(output)
 	switch f {
+	case record.Auto, "":
+		return readAuto(output)
 	case record.GoogleBenchmark:
 		return readGoogleBenchmark(output)
 	case record.GoTest:
 		return readGoTest(output)
 	case record.JSONLines:
 		return readJSONLines(output)
+	case record.TimeOnly: // Its output is not read.
 	}
-	return Output{}, fmt.Errorf("%q is no format: it is %s, %s or %s", f, record.GoogleBenchmark, record.GoTest, record.JSONLines)
+	return Output{}, fmt.Errorf("%q is no format: it is %s, %s, %s or %s", f, record.Auto, record.GoogleBenchmark, record.GoTest, record.JSONLines)
 }
 
 // Record copies the output into its process's record.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 	"loadstone.dev/loadstone/internal/tool/cases"
 )
 
@@ -91,7 +92,7 @@ func lost(out cases.Output) string {
 	return all.String()
 }
 
-func checkOutput(t *testing.T, out cases.Output) {
+func checkOutput(t testing.TB, out cases.Output) {
 	t.Helper()
 	if len(out.Cases) == 0 || len(out.Cases) > 10_000 {
 		t.Errorf("%d cases", len(out.Cases))
@@ -112,7 +113,7 @@ func checkOutput(t *testing.T, out cases.Output) {
 	}
 }
 
-func checkUnread(t *testing.T, out cases.Output) {
+func checkUnread(t testing.TB, out cases.Output) {
 	t.Helper()
 	if len(out.Unread) > 20 || out.UnreadMore > 0 && len(out.Unread) < 20 {
 		t.Errorf("%d parts are listed, and %d are not", len(out.Unread), out.UnreadMore)
@@ -124,9 +125,9 @@ func checkUnread(t *testing.T, out cases.Output) {
 	}
 }
 
-func checkValue(t *testing.T, v record.CaseValue) {
+func checkValue(t testing.TB, v record.CaseValue) {
 	t.Helper()
-	if v.Metric == "" || len(v.Samples) == 0 || v.Better != record.LessIsBetter && v.Better != record.MoreIsBetter {
+	if v.Metric == "" || len(v.Samples) == 0 || v.Better != record.LessIsBetter && v.Better != record.MoreIsBetter && v.Better != record.UnknownDirection {
 		t.Errorf("value %+v", v)
 	}
 	if (v.Metric == "Time" || v.Metric == "CPU time") && v.Unit != "ns" {
@@ -142,10 +143,11 @@ func checkValue(t *testing.T, v record.CaseValue) {
 // fuzz mutates outputs: nothing may panic, and results must be sound.
 func fuzz(f *testing.F, format record.CaseFormat, seeds ...[]byte) {
 	f.Helper()
+	corpus := mutated.Of[[]byte](f)
 	for _, s := range seeds {
-		f.Add(s)
+		corpus.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, output []byte) {
+	corpus.Fuzz(func(t testing.TB, output []byte) {
 		out, err := cases.Read(format, output)
 		if err == nil {
 			checkOutput(t, out)
@@ -162,7 +164,7 @@ func TestNothingPrintedIsRefusedInEveryFormat(t *testing.T) {
 			string(f) + ": only new lines": {"\n\n", "printed nothing to its standard output", nil},
 		})
 	}
-	checkRefusals(t, "CSV", map[string]refusal{"an unknown format": {"a,b\n", `"CSV" is no format: it is GoogleBenchmark, GoTest or JSONLines`, nil}})
+	checkRefusals(t, "CSV", map[string]refusal{"an unknown format": {"a,b\n", `"CSV" is no format: it is Auto, GoogleBenchmark, GoTest or JSONLines`, nil}})
 }
 
 func TestParametersInNamesAreAxes(t *testing.T) {

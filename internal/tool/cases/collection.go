@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"loadstone.dev/loadstone/internal/record"
 )
@@ -25,21 +24,51 @@ type collection struct {
 	context map[string]string
 	// unread lists unreadable parts without a case, more counts the rest. spoiled are cases that lost their values; first is the first such
 	// loss.
-	unread  []record.Unread
-	more    int
+	unread []record.Unread
+	more   int
+	// outside counts the parts among them that are no values.
+	outside int
 	spoiled map[string]bool
 	first   error
+	// lost are values of cases that are no numbers.
+	lost map[string][]valueError
 }
 
 func newCollection() *collection {
-	return &collection{index: map[string]int{}, context: map[string]string{}, spoiled: map[string]bool{}}
+	return &collection{index: map[string]int{}, context: map[string]string{}, spoiled: map[string]bool{}, lost: map[string][]valueError{}}
 }
 
-// lose records an unreadable part: its case fails, or it is listed if it has none. The rest stays.
+// valueError is of a value that costs its case nothing else.
+type valueError struct {
+	error
+	metric string
+}
+
+func (e valueError) Unwrap() error { return e.error }
+
+// values joins the errors of a part's values; nil without any.
+func values(errs ...error) error { return errors.Join(errs...) }
+
+// lose records an unreadable part: its case fails, or it is listed if it has none. The rest stays. A value that is no number is only listed.
 func (c *collection) lose(line int, name, text string, why error) {
+	var all interface{ Unwrap() []error }
+	if errors.As(why, &all) {
+		for _, one := range all.Unwrap() {
+			c.lose(line, name, text, one)
+		}
+		return
+	}
+	value := valueError{}
+	isValue := errors.As(why, &value)
 	why = fmt.Errorf("line %d: %w", line, why)
 	if c.first == nil {
 		c.first = why
+	}
+	if isValue {
+		name = shortened(name)
+		c.lost[name] = append(c.lost[name], valueError{why, value.metric})
+		c.list(line, text, value.error)
+		return
 	}
 	if name != "" {
 		if k, err := c.find(name); err == nil {
@@ -50,17 +79,23 @@ func (c *collection) lose(line int, name, text string, why error) {
 			return
 		}
 	}
+	c.outside++
+	c.list(line, text, errors.Unwrap(why))
+}
+
+func (c *collection) list(line int, text string, why error) {
 	if len(c.unread) == maxUnread {
 		c.more++
 		return
 	}
-	c.unread = append(c.unread, record.Unread{Line: line, Text: clip(oneLine(text), maxQuoted), Why: words(errors.Unwrap(why).Error())})
+	c.unread = append(c.unread, record.Unread{Line: line, Text: clip(oneLine(text), maxQuoted), Why: words(why.Error())})
 }
 
 type gathered struct{ *record.Case }
 
 // find returns the named case and adds it if new. The result is valid until the next call.
 func (c *collection) find(name string) (gathered, error) {
+	name = shortened(name)
 	if i, ok := c.index[name]; ok {
 		return gathered{&c.cases[i]}, nil
 	}
@@ -90,7 +125,7 @@ type sample struct {
 // add appends a sample to its metric, which has one unit and one direction.
 func (k gathered) add(s sample) error {
 	if err := s.check(); err != nil {
-		return fmt.Errorf("case %q: %w", k.Name, err)
+		return valueError{fmt.Errorf("case %q: %w", k.Name, err), s.metric}
 	}
 	for i, v := range k.Values {
 		switch {
@@ -120,6 +155,9 @@ func (s sample) check() error {
 			return err
 		}
 	}
+	if (s.metric == wallTime || s.metric == cpuTime) && s.unit != "ns" {
+		return fmt.Errorf("%q is in %q: print a time in ns, us, ms or s", s.metric, s.unit)
+	}
 	if math.IsNaN(s.value) || math.IsInf(s.value, 0) || s.value < 0 {
 		return fmt.Errorf("%q is %g: print a number that is finite and at least 0", s.metric, s.value)
 	}
@@ -148,6 +186,9 @@ func (k gathered) fail(why, otherwise string) {
 
 // output returns the gathered cases, or a remedy if there are none. If there are only losses, the first is the error.
 func (c *collection) output(wayOut string) (Output, error) {
+	for i := range c.cases {
+		c.failWithoutTime(&c.cases[i])
+	}
 	switch {
 	case len(c.cases) == len(c.spoiled) && c.first != nil:
 		return Output{}, c.first
@@ -161,7 +202,22 @@ func (c *collection) output(wayOut string) (Output, error) {
 		}
 		slices.SortStableFunc(k.Values, func(a, b record.CaseValue) int { return rank(a) - rank(b) })
 	}
-	return Output{Cases: c.cases, Context: c.context, Unread: c.unread, UnreadMore: c.more}, nil
+	return Output{Cases: c.cases, Context: c.context, Unread: c.unread, UnreadMore: c.more, Outside: c.outside}, nil
+}
+
+// failWithoutTime fails a case that lost its time, which decides, or all of its values.
+func (c *collection) failWithoutTime(k *record.Case) {
+	for _, lost := range c.lost[k.Name] {
+		has := slices.ContainsFunc(k.Values, func(v record.CaseValue) bool { return v.Metric == wallTime })
+		if k.Failure == "" && !has && (lost.metric == wallTime || len(k.Values) == 0) {
+			c.spoiled[k.Name] = true
+			k.Failure = words(lost.Error())
+		}
+	}
+	if k.Failure == "" && len(k.Values) == 0 {
+		c.spoiled[k.Name] = true
+		k.Failure = "it printed no value"
+	}
 }
 
 func rank(v record.CaseValue) int {
@@ -172,14 +228,4 @@ func rank(v record.CaseValue) int {
 		return 1
 	}
 	return 2
-}
-
-// direction returns a metric's better direction if the program declares none.
-func direction(metric string) record.Direction {
-	for _, ending := range []string{"/s", "_per_second", "PerSecond"} {
-		if strings.HasSuffix(metric, ending) {
-			return record.MoreIsBetter
-		}
-	}
-	return record.LessIsBetter
 }

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"loadstone.dev/loadstone/internal/record"
 )
 
 // members are a JSON object's members by exact name: user counters may differ from others by case alone.
@@ -20,7 +22,7 @@ type members map[string]json.RawMessage
 // real_time and cpu_time become Time and CPU time. Any other number that Google Benchmark does not define is a user counter with unknown unit
 // and direction.
 func readGoogleBenchmark(output []byte) (Output, error) {
-	g := googleReader{collection: newCollection(), repetitions: map[repetition]bool{}, aggregated: map[string]int{}}
+	g := googleReader{collection: newCollection(), repetitions: map[repetition]bool{}, aggregated: map[string]int{}, names: bareNames(output)}
 	const wayOut = "its member benchmarks is empty; let --benchmark_filter match a benchmark"
 	text := nonFinite.ReplaceAll(output, []byte("${1}null${2}"))
 	at := benchmarksMember.FindIndex(text)
@@ -106,7 +108,7 @@ func (g googleReader) readRuns(t googleText) {
 		}
 		end := int(decoder.InputOffset())
 		if err := g.add(t.line, run); err != nil {
-			g.lose(t.line, nameOf(run), string(t.rest[:end]), err)
+			g.lose(t.line, g.nameOf(run), string(t.rest[:end]), err)
 		}
 		t.skip(end)
 	}
@@ -131,18 +133,18 @@ func (g googleReader) loseRun(t googleText, err error) int {
 	}
 	var name string
 	if found := runName.FindSubmatch(t.rest[:reach]); found != nil && json.Unmarshal(found[1], &name) == nil {
-		name = bareGoogleName(name)
+		name = g.names[name]
 	}
 	g.lose(t.line+at-1, name, string(lines[at-1]), why)
 	return reach
 }
 
-func nameOf(run members) string {
+func (g googleReader) nameOf(run members) string {
 	name, err := member[string](run, "run_name")
 	if err != nil {
 		return ""
 	}
-	return bareGoogleName(name)
+	return g.names[name]
 }
 
 type googleReader struct {
@@ -150,6 +152,8 @@ type googleReader struct {
 	repetitions map[repetition]bool
 	// aggregated holds cases with aggregates, and the line of the first.
 	aggregated map[string]int
+	// names are the cases' names by the printed ones.
+	names map[string]string
 }
 
 type repetition struct {
@@ -162,7 +166,7 @@ func (g googleReader) add(line int, run members) error {
 	if err != nil {
 		return err
 	}
-	name := bareGoogleName(printed)
+	name := g.names[printed]
 	kind, err := member[string](run, "run_type")
 	if err != nil {
 		return err
@@ -191,7 +195,7 @@ func (g googleReader) addRepetition(name string, run members) error {
 		return err
 	}
 	if g.repetitions[repetition{name, index}] {
-		return fmt.Errorf("case %q has its repetition %d twice: give each benchmark a name of its own", name, index)
+		return fmt.Errorf("case %q has its repetition %d twice: give each benchmark its own name", name, index)
 	}
 	k, err := g.find(name)
 	if err != nil {
@@ -209,10 +213,7 @@ func (g googleReader) addRepetition(name string, run members) error {
 	if err := k.iterate(iterations); err != nil {
 		return err
 	}
-	if err := k.addGoogleTimes(run); err != nil {
-		return err
-	}
-	return k.addGoogleCounters(run)
+	return values(k.addGoogleTimes(run), k.addGoogleCounters(run))
 }
 
 // googleFailure returns the message of a failed or skipped benchmark; the member depends on the version.
@@ -243,16 +244,24 @@ func (k gathered) addGoogleTimes(run members) error {
 	if !ok {
 		return fmt.Errorf("case %q: time_unit is %q, %w", k.Name, words(unit), errTimeUnit)
 	}
+	var errs []error
 	for _, t := range []struct{ metric, member string }{{wallTime, "real_time"}, {cpuTime, "cpu_time"}} {
-		value, err := member[float64](run, t.member)
-		if err != nil {
-			return err
+		value, err := googleNumber(run, t.member, t.metric)
+		if err == nil {
+			err = k.add(sample{metric: t.metric, unit: "ns", better: record.LessIsBetter, value: value * factor})
 		}
-		if err := k.add(sample{metric: t.metric, unit: "ns", better: direction(t.metric), value: value * factor}); err != nil {
-			return err
-		}
+		errs = append(errs, err)
 	}
-	return nil
+	return values(errs...)
+}
+
+// googleNumber reads a number. One that is not finite costs nothing else.
+func googleNumber(run members, name, metric string) (float64, error) {
+	value, err := member[float64](run, name)
+	if err != nil && run[name] != nil {
+		return 0, valueError{err, metric}
+	}
+	return value, err
 }
 
 // googleOwn are numbers that are not counters. Other members that are not counters are not numbers.
@@ -260,21 +269,29 @@ var googleOwn = []string{
 	"family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads", "iterations", "real_time", "cpu_time",
 }
 
+// googleRates are the counters that Google Benchmark itself defines. A user's counter has no unit and no direction.
+var googleRates = map[string]sample{
+	"bytes_per_second": {unit: "B/s", better: record.MoreIsBetter},
+	"items_per_second": {unit: "items/s", better: record.MoreIsBetter},
+}
+
 func (k gathered) addGoogleCounters(run members) error {
+	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(run)) {
 		if slices.Contains(googleOwn, name) || !strings.ContainsRune("-0123456789n", rune(run[name][0])) {
 			continue
 		}
-		value, err := member[float64](run, name)
-		if err != nil {
-			return err
+		value, err := googleNumber(run, name, name)
+		s, ok := googleRates[name]
+		if !ok {
+			s.better = record.UnknownDirection
 		}
-		unit := map[string]string{"bytes_per_second": "B/s", "items_per_second": "items/s"}[name]
-		if err := k.add(sample{metric: name, unit: unit, better: direction(name), value: value}); err != nil {
-			return err
+		if s.metric, s.value = name, value; err == nil {
+			err = k.add(s)
 		}
+		errs = append(errs, err)
 	}
-	return nil
+	return values(errs...)
 }
 
 func member[T any](of members, name string) (T, error) {
@@ -290,6 +307,25 @@ func member[T any](of members, name string) (T, error) {
 		return value, fmt.Errorf("%s is %s, which is no %T", name, words(string(raw)), value)
 	}
 	return value, nil
+}
+
+// bareNames shortens the printed names of an output, each only while it stays unique: a benchmark may run under two clocks.
+func bareNames(output []byte) map[string]string {
+	bare, printed := map[string]string{}, map[string]int{}
+	for _, found := range runName.FindAllSubmatch(output, -1) {
+		var name string
+		if json.Unmarshal(found[1], &name) != nil || bare[name] != "" {
+			continue
+		}
+		bare[name] = bareGoogleName(name)
+		printed[bare[name]]++
+	}
+	for name, short := range bare {
+		if printed[short] > 1 {
+			bare[name] = name
+		}
+	}
+	return bare
 }
 
 // bareGoogleName removes Google Benchmark's suffixes for its settings. The number of threads comes last and stays.

@@ -3,7 +3,6 @@ package cases
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,15 +69,21 @@ func readGoTest(output []byte) (Output, error) {
 	return c.output("no line begins with Benchmark and ends with measurements; let -bench match a benchmark, and print text, not -json")
 }
 
+// addGoResults adds results. A name that several packages have begins with its package.
 func (c *collection) addGoResults(text goText, suffix string) {
-	packages := map[string]string{}
+	packages := map[string]map[string]bool{}
 	for _, r := range text.results {
 		name := strings.TrimSuffix(r.name, suffix)
-		if before, ok := packages[name]; ok && before != r.pkg {
-			c.lose(r.line, name, r.name, fmt.Errorf("case %q is in the packages %s and %s: run one of them", name, before, r.pkg))
-			continue
+		if packages[name] == nil {
+			packages[name] = map[string]bool{}
 		}
-		packages[name] = r.pkg
+		packages[name][r.pkg] = true
+	}
+	for _, r := range text.results {
+		name := strings.TrimSuffix(r.name, suffix)
+		if len(packages[name]) > 1 {
+			name = r.pkg + "." + name
+		}
 		if err := c.addGoResult(name, r, text.units); err != nil {
 			c.lose(r.line, name, r.name, err)
 		}
@@ -93,12 +98,11 @@ func (c *collection) addGoResult(name string, r goResult, units benchfmt.UnitMet
 	if err := k.iterate(int64(r.iterations)); err != nil {
 		return err
 	}
+	var errs []error
 	for _, v := range r.values {
-		if err := k.add(goSample(v, units)); err != nil {
-			return err
-		}
+		errs = append(errs, k.add(goSample(v, units)))
 	}
-	return nil
+	return values(errs...)
 }
 
 // goSample takes a value as printed, since benchfmt converts to seconds and bytes.
@@ -111,7 +115,7 @@ func goSample(v benchfmt.Value, units benchfmt.UnitMetadataMap) sample {
 	if !ok {
 		s = sample{metric: unit, unit: unit}
 	}
-	s.value, s.better = value, direction(unit)
+	s.value, s.better = value, record.UnknownDirection
 	switch units.GetBetter(v.Unit) {
 	case 1:
 		s.better = record.MoreIsBetter

@@ -1,6 +1,8 @@
 package cases
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,6 +27,15 @@ func checkName(of, name string) error {
 		}
 	}
 	return nil
+}
+
+// shortened keeps a name that is too long by its beginning and a digest, so that it stays unique and can be renamed.
+func shortened(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	digest := sha256.Sum256([]byte(name))
+	return clip(name, maxName-len("…-")-8) + "-" + hex.EncodeToString(digest[:4])
 }
 
 // axes returns the parameters in a case's name: the parts after the first slash with name and value.

@@ -11,6 +11,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats/histogram"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/h2load"
 )
@@ -125,10 +126,11 @@ func TestOutputsThatAreNoMeasurement(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	corpus := mutated.Of[[]byte](f)
 	for _, name := range []string{"http1.txt", "http2.txt", "refused.txt", "threads.txt"} {
-		f.Add(read(f, name))
+		corpus.Add(read(f, name))
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
+	corpus.Fuzz(func(t testing.TB, raw []byte) {
 		m, err := h2load.Tool{}.Parse(raw)
 		if err == nil && (m.Requests < 1 || len(m.Latency) != 1 || m.Threads < 1) {
 			t.Errorf("it reads %+v", m)

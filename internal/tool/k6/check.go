@@ -28,7 +28,7 @@ func (Tool) Check(l tool.Load) []tool.Refusal {
 
 // Caveats implements tool.Tool: k6's received bytes include TLS.
 func (Tool) Caveats(_ record.Cell, tls bool) tool.Caveats {
-	return tool.Caveats{Pause: pause, OtherBytes: tls}
+	return tool.Caveats{Pause: pause, OtherBytes: tls, ReadsBodies: true}
 }
 
 const (

@@ -22,11 +22,19 @@ type EndOfTest struct {
 	Failed int64
 	// Crossed lists the expressions of failed thresholds.
 	ChecksPassed, ChecksFailed int64
-	Crossed                    []string
-	Started, Dropped           int64
-	Iterations                 *Iterations
+	// ChecksNone: the script has checks, and none was made.
+	ChecksNone       bool
+	Crossed          []string
+	Started, Dropped int64
+	Iterations       *Iterations
 	// Latency excludes connecting; nil if not printed.
 	Latency *tool.PrintedLatency
+	// Part is the share of a distributed test that an instance ran, above 0 and below 1; 0 for a whole test. Only the text has it.
+	Part float64
+	// Aborted and Threw are why the test ended early, and the last exception of the script, in k6's words. Only the text has them.
+	Aborted, Threw string
+	// Unread quotes lines of the text whose values are no numbers.
+	Unread []string
 	// Rate is set only for a single scenario with a constant rate; never from JSON.
 	Rate *Rate
 }
@@ -48,7 +56,7 @@ func (e EndOfTest) Ran() bool { return e.Requests > 0 || e.Started > 0 }
 
 const kept = 60
 
-var percentStat = regexp.MustCompile(`^p\((\d+(?:\.\d+)?)\)$`)
+var percentStat = regexp.MustCompile(`^p\(?(\d+(?:\.\d+)?)\)?$`)
 
 func setStat(l *tool.PrintedLatency, name string, q printed.Quantity) error {
 	switch name {

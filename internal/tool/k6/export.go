@@ -27,6 +27,8 @@ type Export struct {
 type ExportedMetric struct {
 	numbers map[string]float64
 	crossed []string
+	// odd is of a number that k6's own metrics cannot have. Metrics of scripts can.
+	odd error
 }
 
 // UnmarshalJSON reads either shape.
@@ -57,7 +59,8 @@ func (e *ExportedMetric) UnmarshalJSON(text []byte) error {
 	}
 	for name, n := range e.numbers {
 		if n < 0 || n > printed.Largest || math.IsNaN(n) {
-			return fmt.Errorf("reading %q of a metric: %v is out of range", printed.Clip(name, 40), n)
+			delete(e.numbers, name)
+			e.odd = fmt.Errorf("reading %q of a metric: %v is out of range", printed.Clip(name, 40), n)
 		}
 	}
 	return nil
@@ -96,6 +99,11 @@ func (e Export) EndOfTest() (EndOfTest, error) {
 	}
 	number := func(metric, key string) float64 { return e.Metrics[metric].numbers[key] }
 	count := func(metric, key string) int64 { return int64(number(metric, key)) }
+	for _, metric := range own {
+		if err := e.Metrics[metric].odd; err != nil {
+			return EndOfTest{}, err
+		}
+	}
 	out := EndOfTest{
 		Requests: count("http_reqs", "count"), Started: count("iterations", "count"), Dropped: count("dropped_iterations", "count"),
 	}
@@ -112,6 +120,8 @@ func (e Export) EndOfTest() (EndOfTest, error) {
 	// For a rate, "passes" counts true values: for http_req_failed, the failures.
 	out.Failed = count("http_req_failed", "passes")
 	out.ChecksPassed, out.ChecksFailed = count("checks", "passes"), count("checks", "fails")
+	_, checks := e.Metrics["checks"]
+	out.ChecksNone = checks && out.ChecksPassed+out.ChecksFailed == 0
 	if mean := number("iteration_duration", "avg"); mean > 0 {
 		out.Iterations = &Iterations{PerSecond: number("iterations", "rate"), MeanMicros: printed.Quantity{Value: mean * 1e3}}
 	}
@@ -121,6 +131,9 @@ func (e Export) EndOfTest() (EndOfTest, error) {
 	}
 	return out, err
 }
+
+// own are the metrics of k6 that are read.
+var own = []string{"http_reqs", "http_req_duration", "http_req_failed", "iterations", "iteration_duration", "dropped_iterations", "checks", "vus_max", "data_received"}
 
 func exportedTrend(numbers map[string]float64) (tool.PrintedLatency, error) {
 	l := tool.PrintedLatency{Kind: record.Observed}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
@@ -95,9 +96,10 @@ func TestExportRefuses(t *testing.T) {
 }
 
 func FuzzExport(f *testing.F) {
-	f.Add(readElsewhere(f, "k6-export.json"))
-	f.Add(readElsewhere(f, "k6-handle-summary.json"))
-	f.Fuzz(func(t *testing.T, text string) {
+	corpus := mutated.Of[string](f)
+	corpus.Add(readElsewhere(f, "k6-export.json"))
+	corpus.Add(readElsewhere(f, "k6-handle-summary.json"))
+	corpus.Fuzz(func(t testing.TB, text string) {
 		if got, err := endOfTest(text); err == nil {
 			wantCounts(t, got)
 		}

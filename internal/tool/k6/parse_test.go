@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
 
@@ -177,6 +178,7 @@ func shrunk(raw []byte) []byte {
 }
 
 func FuzzParse(f *testing.F) {
+	corpus := mutated.Of[[]byte](f)
 	for _, name := range []string{"closed.txt", "ramping.txt", "dropped.txt", "perrequest.txt", "syntax.txt"} {
 		raw, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
@@ -186,9 +188,9 @@ func FuzzParse(f *testing.F) {
 		if m, err := (k6.Tool{}).Parse(raw); name != "syntax.txt" && (err != nil || m.Requests == 0) {
 			f.Fatalf("%s, shrunk: %v", name, err)
 		}
-		f.Add(raw)
+		corpus.Add(raw)
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
+	corpus.Fuzz(func(t testing.TB, raw []byte) {
 		m, err := k6.Tool{}.Parse(bytes.Clone(raw))
 		if err != nil {
 			return

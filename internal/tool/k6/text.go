@@ -1,6 +1,7 @@
 package k6
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -16,6 +17,9 @@ var (
 	metricLine       = regexp.MustCompile(`^(?:[✓✗] )?([a-z][a-z0-9_]*)\.{2,}: +(.*)$`)
 	crossedMetric    = regexp.MustCompile(`^✗ [a-z][a-z0-9_]*\.{2,}: `)
 	crossedThreshold = regexp.MustCompile(`^✗ '([^']*)' .*$`)
+	partLine         = regexp.MustCompile(`^scenarios: \((\d+(?:\.\d+)?)%\) `)
+	abortedLine      = regexp.MustCompile(`level=(?:error|warning) msg="?((?:test run was aborted|thresholds on metrics .* were crossed; at least one has abortOnFail)[^"]*)`)
+	threwLine        = regexp.MustCompile(`level=error msg="?((?:[A-Za-z]*Error|GoError): [^"]*)`)
 	scenarioLine     = regexp.MustCompile(`^\* \S+: (.*)$`)
 	constantRate     = regexp.MustCompile(`^([0-9.]+) iterations/s for (\S+) \(`)
 	pair             = regexp.MustCompile(`(\S+?)=(\S+)`)
@@ -26,13 +30,20 @@ var (
 )
 
 // Begins reports whether a trimmed line is the first of k6's plan.
-func Begins(line string) bool { return beginLine.MatchString(line) }
+func Begins(line string) bool {
+	return strings.HasPrefix(line, "execution: ") && beginLine.MatchString(line)
+}
 
 // BeginsPart reports whether a trimmed line is a heading of the final summary.
-func BeginsPart(line string) bool { return headingLine.MatchString(line) }
+func BeginsPart(line string) bool {
+	return strings.HasPrefix(line, "█ ") && headingLine.MatchString(line)
+}
 
 // Metric returns the name of the metric in a trimmed line.
 func Metric(line string) (name string, ok bool) {
+	if !strings.Contains(line, "..: ") {
+		return "", false
+	}
 	if m := metricLine.FindStringSubmatch(line); m != nil {
 		return m[1], true
 	}
@@ -43,11 +54,14 @@ type reader struct {
 	EndOfTest
 	scenarios int
 	rate      Rate
+	checks    bool
 }
 
-// ParseText parses the lines of one k6 run, with or without headings, and skips other lines. It fails if the run cannot be read.
+// ParseText parses the lines of one k6 run, with or without headings, and skips other lines. The error is of the lines in Unread, which cost no other
+// value.
 func ParseText(lines []string) (EndOfTest, error) {
 	var r reader
+	var unread []error
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		m := metricLine.FindStringSubmatch(line)
@@ -56,7 +70,8 @@ func ParseText(lines []string) (EndOfTest, error) {
 			continue
 		}
 		if err := r.readMetric(m[1], strings.TrimSpace(m[2])); err != nil {
-			return r.EndOfTest, fmt.Errorf("reading the metric %s: %w", printed.Clip(m[1], kept), err)
+			r.Unread = append(r.Unread, printed.Clip(line, 2*kept))
+			unread = append(unread, fmt.Errorf("reading the metric %s: %w", printed.Clip(m[1], kept), err))
 		}
 		if crossedMetric.MatchString(line) {
 			r.Crossed = append(r.Crossed, printed.Clip(m[1], kept))
@@ -65,12 +80,24 @@ func ParseText(lines []string) (EndOfTest, error) {
 	if r.scenarios == 1 && r.rate.PerSecond > 0 {
 		r.Rate = &r.rate
 	}
-	return r.EndOfTest, nil
+	r.ChecksNone = r.checks && r.ChecksPassed+r.ChecksFailed == 0
+	return r.EndOfTest, errors.Join(unread...)
 }
 
 func (r *reader) readAround(line string) {
 	if m := crossedThreshold.FindStringSubmatch(line); m != nil {
 		r.Crossed = append(r.Crossed, printed.Clip(m[1], kept))
+	}
+	if m := partLine.FindStringSubmatch(line); m != nil {
+		if part, err := printed.Share(m[1]); err == nil && part > 0 && part < 1 {
+			r.Part = part
+		}
+	}
+	if m := abortedLine.FindStringSubmatch(line); m != nil {
+		r.Aborted = printed.Clip(m[1], 2*kept)
+	}
+	if m := threwLine.FindStringSubmatch(line); m != nil {
+		r.Threw = printed.Clip(m[1], 2*kept)
 	}
 	m := scenarioLine.FindStringSubmatch(line)
 	if m == nil {
@@ -103,14 +130,18 @@ func (r *reader) readMetric(name, value string) error {
 	case "http_req_failed":
 		return shares(value, &r.Failed, &rest)
 	case "checks":
+		r.checks = true
 		return shares(value, &r.ChecksPassed, &r.ChecksFailed)
 	case "checks_succeeded":
+		r.checks = true
 		return shares(value, &r.ChecksPassed, &rest)
 	case "checks_failed":
 		return shares(value, &r.ChecksFailed, &rest)
 	case "http_req_duration":
 		l, err := trend(value)
-		r.Latency = &l
+		if err == nil {
+			r.Latency = &l
+		}
 		return err
 	case "iteration_duration":
 		l, err := trend(value)
@@ -147,8 +178,11 @@ func (r *reader) readBytes(value string) error {
 	if m == nil {
 		return fmt.Errorf("reading %q: expected bytes and a rate", printed.Clip(value, 40))
 	}
-	r.Bytes = &printed.Quantity{}
-	return r.Bytes.Set(m[1], printed.DecimalBytes)
+	read, err := printed.Parse(m[1], printed.DecimalBytes)
+	if err == nil {
+		r.Bytes = &read
+	}
+	return err
 }
 
 // counter reads "12345  411.2/s".

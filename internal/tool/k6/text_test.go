@@ -12,6 +12,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/base/printed"
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
@@ -144,10 +145,11 @@ func TestBegins(t *testing.T) {
 }
 
 func FuzzParseText(f *testing.F) {
+	corpus := mutated.Of[string](f)
 	for _, name := range []string{"k6-closed.txt", "k6-open.txt", "k6-open-legacy.txt", "k6-err.txt"} {
-		f.Add(readElsewhere(f, name))
+		corpus.Add(readElsewhere(f, name))
 	}
-	f.Fuzz(func(t *testing.T, text string) {
+	corpus.Fuzz(func(t testing.TB, text string) {
 		got, err := k6.ParseText(strings.Split(text, "\n"))
 		if err == nil {
 			wantCounts(t, got)
@@ -155,7 +157,7 @@ func FuzzParseText(f *testing.F) {
 	})
 }
 
-func wantCounts(t *testing.T, e k6.EndOfTest) {
+func wantCounts(t testing.TB, e k6.EndOfTest) {
 	t.Helper()
 	for _, n := range []int64{e.Requests, e.Users, e.Failed, e.ChecksPassed, e.ChecksFailed, e.Started, e.Dropped} {
 		if n < 0 {

@@ -186,10 +186,10 @@ func TestCaveatsOfEachTool(t *testing.T) {
 	}{
 		"wrk":                      {record.ToolWrk, true, tool.Caveats{StaysRefused: true, Resumes: true}},
 		"ab":                       {record.ToolAb, true, tool.Caveats{OtherHeads: true}},
-		"k6":                       {record.ToolK6, false, tool.Caveats{Pause: 50 * time.Millisecond}},
-		"k6 over TLS":              {record.ToolK6, true, tool.Caveats{Pause: 50 * time.Millisecond, OtherBytes: true}},
+		"k6":                       {record.ToolK6, false, tool.Caveats{Pause: 50 * time.Millisecond, ReadsBodies: true}},
+		"k6 over TLS":              {record.ToolK6, true, tool.Caveats{Pause: 50 * time.Millisecond, OtherBytes: true, ReadsBodies: true}},
 		"h2load":                   {record.ToolH2load, true, tool.Caveats{}},
-		"vegeta":                   {record.ToolVegeta, true, tool.Caveats{Pause: 10 * time.Millisecond}},
+		"vegeta":                   {record.ToolVegeta, true, tool.Caveats{Pause: 10 * time.Millisecond, ReadsBodies: true}},
 		"a tool that nobody knows": {"siege", true, tool.Caveats{}},
 	} {
 		if got := tools.Caveats(record.Cell{Tool: tc.tool, Connection: record.KeepAlive}, tc.tls); got != tc.want {

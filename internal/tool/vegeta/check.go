@@ -46,7 +46,9 @@ func checkRecords(l tool.Load) *tool.Refusal {
 }
 
 // Caveats implements tool.Tool.
-func (Tool) Caveats(record.Cell, bool) tool.Caveats { return tool.Caveats{Pause: pause} }
+func (Tool) Caveats(record.Cell, bool) tool.Caveats {
+	return tool.Caveats{Pause: pause, ReadsBodies: true}
+}
 
 const (
 	// MaxRatePerCPU is about what vegeta sends from one virtual CPU: 24,272 on a Xeon. An AMD EPYC (Zen 5) sent 49,558, with a median delay of

@@ -13,6 +13,7 @@ import (
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats/histogram"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 	"loadstone.dev/loadstone/internal/tool"
 	"loadstone.dev/loadstone/internal/tool/vegeta"
 )
@@ -221,14 +222,15 @@ func TestOutputsThatAreNoMeasurement(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	corpus := mutated.Of[[]byte](f)
 	for _, name := range []string{"good.bin", "hangs.bin", "refused.bin"} {
 		raw, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(raw)
+		corpus.Add(raw)
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
+	corpus.Fuzz(func(t testing.TB, raw []byte) {
 		m, err := vegeta.Tool{}.Parse(raw)
 		if err == nil && (m.Requests < 1 || len(m.Latency) != 2) {
 			t.Errorf("it reads %+v", m)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/internal/record"
+	"loadstone.dev/loadstone/internal/testbed/mutated"
 	"loadstone.dev/loadstone/internal/tool/wrk"
 )
 
@@ -140,14 +141,15 @@ func TestParseGivesOnlyCorrectedWhenTheCountersContradict(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	corpus := mutated.Of[[]byte](f)
 	for _, name := range []string{"timeouts.txt", "refused.txt", "threads.txt"} {
 		raw, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(raw)
+		corpus.Add(raw)
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
+	corpus.Fuzz(func(t testing.TB, raw []byte) {
 		m, err := wrk.Tool{}.Parse(bytes.Clone(raw))
 		if err != nil {
 			return

@@ -46,34 +46,41 @@ type Text struct {
 	Bytes      *printed.Quantity
 	Errors     record.Errors
 	Latency    *tool.PrintedLatency
+	// Unread quotes lines whose values are no numbers.
+	Unread []string
 }
 
 // Begins reports whether a trimmed line is wrk's first.
-func Begins(line string) bool { return begin.MatchString(line) || dead.MatchString(line) }
+func Begins(line string) bool {
+	return strings.HasPrefix(line, "Running ") && begin.MatchString(line) || strings.HasPrefix(line, "unable to connect ") && dead.MatchString(line)
+}
+
+// BeginsLabel reports whether a trimmed line is wrk's second, with threads and connections.
+func BeginsLabel(line string) bool {
+	return strings.Contains(line, " thread") && label.MatchString(line)
+}
 
 // HasDump reports whether the text holds the output of Loadstone's script: Parse reads more of it, and exactly.
 func HasDump(raw string) bool { return strings.Contains(raw, prefix+"begin") }
 
-// ParseText parses the lines of one wrk run and skips other lines. It fails if the run cannot be read.
+// ParseText parses the lines of one wrk run and skips other lines. The error is of the lines in Unread, which cost no other value.
 func ParseText(lines []string) (Text, error) {
 	t := Text{}
+	var unread []error
 	l := tool.PrintedLatency{Kind: record.Corrected}
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		if dead.MatchString(line) {
 			t.Failed = printed.Clip(line, said)
-			return t, nil
+			return t, errors.Join(unread...)
 		}
 		if err := t.read(line, &l); err != nil {
-			return t, err
+			t.Unread, unread = append(t.Unread, printed.Clip(line, said)), append(unread, err)
 		}
-	}
-	if t.Connections == 0 {
-		return t, errors.New("the line \"N threads and M connections\" is missing or cut off")
 	}
 	if t.Throughput.Value == 0 && t.Seconds.Value == 0 {
 		t.Failed = "the output ends before wrk's totals"
-		return t, nil
+		return t, errors.Join(unread...)
 	}
 	if t.Wrk2 {
 		l.Kind = record.FromIntended
@@ -81,7 +88,7 @@ func ParseText(lines []string) (Text, error) {
 	if l.Mean != nil {
 		t.Latency = &l
 	}
-	return t, nil
+	return t, errors.Join(unread...)
 }
 
 func (t *Text) read(line string, l *tool.PrintedLatency) error {
@@ -109,8 +116,11 @@ func (t *Text) read(line string, l *tool.PrintedLatency) error {
 		return t.Throughput.Set(m[1], printed.Plain)
 	}
 	if m := threadRate.FindStringSubmatch(line); m != nil {
-		t.ThreadRate = &printed.Quantity{}
-		return t.ThreadRate.Set(m[1], printed.Thousands)
+		rate, err := printed.Parse(m[1], printed.Thousands)
+		if err == nil {
+			t.ThreadRate = &rate
+		}
+		return err
 	}
 	if m := totals.FindStringSubmatch(line); m != nil {
 		return t.readTotals(m)
@@ -127,14 +137,21 @@ func (t *Text) readTotals(m []string) error {
 		return err
 	}
 	t.Seconds = printed.Quantity{Value: took.Value / 1e6, Rounding: took.Rounding / 1e6}
-	t.Bytes = &printed.Quantity{}
-	return t.Bytes.Set(m[3], printed.BinaryBytes)
+	read, err := printed.Parse(m[3], printed.BinaryBytes)
+	if err == nil {
+		t.Bytes = &read
+	}
+	return err
 }
 
 func readLatency(line string, l *tool.PrintedLatency) error {
 	if m := latencyLine.FindStringSubmatch(line); m != nil && l.Mean == nil {
-		l.Mean, l.SD, l.Max = &printed.Quantity{}, &printed.Quantity{}, &printed.Quantity{}
-		return errors.Join(l.Mean.Set(m[1], printed.Micros), l.SD.Set(m[2], printed.Micros), l.Max.Set(m[3], printed.Micros))
+		var mean, sd, most printed.Quantity
+		if err := errors.Join(mean.Set(m[1], printed.Micros), sd.Set(m[2], printed.Micros), most.Set(m[3], printed.Micros)); err != nil {
+			return err
+		}
+		l.Mean, l.SD, l.Max = &mean, &sd, &most
+		return nil
 	}
 	m := quantile.FindStringSubmatch(line)
 	if m == nil {
@@ -149,6 +166,8 @@ func readLatency(line string, l *tool.PrintedLatency) error {
 		return nil
 	}
 	micros, err := printed.Parse(m[2], printed.Micros)
-	l.Quantiles = append(l.Quantiles, tool.PrintedQuantile{Q: q, Micros: micros})
+	if err == nil {
+		l.Quantiles = append(l.Quantiles, tool.PrintedQuantile{Q: q, Micros: micros})
+	}
 	return err
 }

@@ -61,13 +61,16 @@ func CheckSubjects(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 	return nil
 }
 
-// PlanObjectives fills in the objectives. It leaves out those on last good rounds of a suite that has none yet,
-// recognizable by the number of rounds in place of runs.
+// PlanObjectives fills in the objectives. It leaves out those on last good rounds of a suite that has too few yet:
+// they have a number of rounds instead of runs.
 func PlanObjectives(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) {
 	for i, o := range spec.Objectives {
 		if o.Against.LastGood > 0 {
-			p.Note("spec.objectives[%d] is left out: no earlier round of the suite was good when this one began, so there is nothing to compare with", i)
+			p.Note("spec.objectives[%d] is left out: fewer than three earlier rounds of the suite were good when this one began, too few to compare with", i)
 			continue
+		}
+		if n := len(o.Against.Runs); n > 0 && n < record.LeastEarlierRuns {
+			p.Note("spec.objectives[%d].against.runs has %d entries: fewer than %d decide nothing, because the variation between runs is unknown", i, n, record.LeastEarlierRuns)
 		}
 		p.Objectives = append(p.Objectives, ObjectiveOf(o))
 	}

@@ -2,6 +2,8 @@ package protocol
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,7 +92,7 @@ type State struct {
 type Checked struct {
 	// Fault is the cause of a failed check; empty if it succeeded.
 	Fault Fault `json:"fault,omitempty"`
-	// Message says what was wrong; Server is the index of the responsible server, if any.
+	// Message is the problem; Server is the index of the responsible server, if any.
 	Message string `json:"message,omitempty"`
 	Server  int    `json:"server,omitempty"`
 	// Responses are the answers of a successful check.
@@ -236,10 +238,14 @@ func Open(key ed25519.PublicKey, e Envelope, trial string, attempt int32, member
 // maxFiles bounds an agent's files.
 const maxFiles = 2000
 
-// fileName allows names in at most one subfolder.
-var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}(/[A-Za-z0-9][A-Za-z0-9._-]{0,199})?$`)
+// fileName allows no folders.
+var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
 
-var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+// reserved are the file names that only the operator writes.
+var reserved = regexp.MustCompile(`(?i)^(manifest\.json|plan\.json|run\.json|begun\.txt|made\.txt|report\..*|junit\.xml)$`)
+
+// Reserved reports whether only the operator may store a file of this name. An agent that could would forge a manifest.
+func Reserved(name string) bool { return reserved.MatchString(name) }
 
 // Check refuses states that no real agent would send. File names become store keys, and anything at the agent's
 // address could choose them.
@@ -252,14 +258,30 @@ func (s State) Check() error {
 		switch {
 		case !fileName.MatchString(f.Name):
 			return fmt.Errorf("it calls a file %.100q, as no agent would", f.Name)
+		case Reserved(f.Name):
+			return fmt.Errorf("it calls a file %s: only the operator may store a file of this name", f.Name)
 		case seen[f.Name]:
 			return fmt.Errorf("it names the file %s twice", f.Name)
-		case f.Bytes < 0 || !sha256Hex.MatchString(f.SHA256):
+		case f.Bytes < 0 || !record.IsSHA256(f.SHA256):
 			return fmt.Errorf("it describes the file %s by %d bytes and the digest %.100q", f.Name, f.Bytes, f.SHA256)
 		}
 		seen[f.Name] = true
 	}
 	return nil
+}
+
+// Announced returns the SHA-256 of the lists of files of a trial's members, in hexadecimal.
+func Announced(states ...State) (string, error) {
+	lists := make([][]File, 0, len(states))
+	for _, s := range states {
+		lists = append(lists, s.Files)
+	}
+	raw, err := json.Marshal(lists)
+	if err != nil {
+		return "", fmt.Errorf("encoding the files of a trial: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // Is reports whether the state is from the member that a command is for.

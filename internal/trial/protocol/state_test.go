@@ -11,7 +11,11 @@ func TestAStateThatNoAgentWouldGiveIsRefused(t *testing.T) {
 		files []File
 		want  string
 	}{
-		"files of a folder":            {[]File{{Name: "result.json", SHA256: digest}, {Name: "cell-00/wrk.txt", SHA256: digest}}, ""},
+		"files of an agent":            {[]File{{Name: "result.json", SHA256: digest}, {Name: "sweep-10.wrk.txt", SHA256: digest}}, ""},
+		"a folder":                     {[]File{{Name: "cell-00/wrk.txt", SHA256: digest}}, "as no agent would"},
+		"a manifest":                   {[]File{{Name: "manifest.json", SHA256: digest}}, "only the operator may store"},
+		"a report":                     {[]File{{Name: "REPORT.html", SHA256: digest}}, "only the operator may store"},
+		"no digest":                    {[]File{{Name: "a"}}, "the digest"},
 		"a way out of the folder":      {[]File{{Name: "../other/result.json", SHA256: digest}}, "as no agent would"},
 		"a way out in the middle":      {[]File{{Name: "a/../../b", SHA256: digest}}, "as no agent would"},
 		"an absolute path":             {[]File{{Name: "/etc/passwd", SHA256: digest}}, "as no agent would"},

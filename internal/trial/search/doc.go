@@ -1,7 +1,8 @@
-// Package search looks for the highest arrival rate at which a latency stays below a bound. It is pure.
+// Package search looks for the highest arrival rate with a latency below a bound. It is pure.
 //
-// Rates double from the start until one misses, or halve until one is met. Then the interval between the highest rate
-// met and the lowest missed is cut at its geometric mean (its ratio matters) until it is at most Width. The remaining
-// steps repeat these two rates in turn. The majority of a rate's tries counts: a tie is retried at once, and an
-// overturned outcome moves the interval. So one bad step does not end a search at the wrong place.
+// It fits a success curve to all steps. Below the capacity most steps are met, above it most are missed. A few are met
+// or missed by chance. Each step tries the likeliest capacity (the median of what the steps leave possible), at
+// most four times the highest rate met. So rates quadruple until one misses, then the interval is cut. A miss
+// lowers the estimate and does not stop the search. Rates met up to a missed one make that miss doubtful: it is tried
+// again or passed.
 package search

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -11,8 +12,20 @@ import (
 	"loadstone.dev/loadstone/internal/stats/histogram"
 )
 
-// Width is the relative gap between the lowest rate missed and the highest met at which a search stops.
-const Width = 0.02
+const (
+	// missedByChance and metByChance are the assumed shares of steps that miss below the capacity or meet above it.
+	// Pauses of a machine cause misses at any rate; a rate above the capacity is hardly ever met. The results change
+	// little if the shares are wrong by a factor of two.
+	missedByChance, metByChance = 0.05, 0.01
+	// softness is the width of the success curve: the scale of its logistic function, in logs of the rate.
+	softness = 0.01
+	// certain is how many widths from the capacity only chance decides.
+	certain = 8
+	// resolution is the distance of the capacities that are weighed, in logs of the rate.
+	resolution = 0.005
+	// stride is the most that a rate rises over the highest one met, and falls below the lowest one tried.
+	stride = 4
+)
 
 // Step is one tried rate.
 type Step struct {
@@ -27,11 +40,12 @@ type Step struct {
 type Result string
 
 const (
-	// Found searches have a highest rate met and a lowest rate missed above it.
+	// Found searches have a rate met below the capacity and a rate missed above it.
 	Found Result = "Found"
 	// BelowStart searches met no rate, even after halving.
 	BelowStart Result = "BelowStart"
-	// NotReached searches missed no rate: the capacity is at least the highest.
+	// NotReached searches missed no rate, or none that the steps after it confirm: the capacity is at least the highest
+	// met.
 	NotReached Result = "NotReached"
 	// NotTried searches have no steps.
 	NotTried Result = "NotTried"
@@ -40,20 +54,29 @@ const (
 // Capacity is the result of a search.
 type Capacity struct {
 	Result Result `json:"result"`
-	// Highest is the highest rate below Lowest, in requests per second, that most of its tries met; 0 if none.
+	// Rate is the estimated capacity in requests per second; 0 unless Found.
+	Rate float64 `json:"rate"`
+	// Highest is the highest rate below the capacity with a met try; 0 if none.
 	Highest Tried `json:"highest"`
-	// Lowest is the lowest rate that at least half of its tries missed; 0 if none.
+	// Lowest is the lowest rate above the capacity with a missed try; 0 if none.
 	Lowest Tried `json:"lowest"`
 }
 
-// Tried is a rate with the results of its tries.
+// Tried is a rate in requests per second, with the results of its tries.
 type Tried struct {
 	Rate   int32 `json:"rate"`
 	Met    int   `json:"met"`
 	Missed int   `json:"missed"`
 }
 
-func (t Tried) tries() int { return t.Met + t.Missed }
+// Start returns the first rate of a block's searches: start, or up to a half of it or twice of it. Each block has another
+// one. So their steps lie at different rates, and the gaps between steps average out. The fractions are van der
+// Corput's sequence: 0, 1/2, 1/4, 3/4.
+func Start(start, block int32) int32 {
+	fraction := float64(bits.Reverse32(uint32(block-1))) / (1 << 32)
+	rate := float64(start) * math.Pow(stride, math.Round(fraction)-fraction)
+	return int32(min(max(math.Round(rate), 1), record.MaxRate))
+}
 
 // Next returns the next rate in requests per second; done is true if there is none. The search has its defaults
 // filled in.
@@ -64,54 +87,92 @@ func Next(s record.Search, past []Step) (rate int32, done bool) {
 	case len(past) == 0:
 		return min(max(s.StartRequestsPerSecond, 1), record.MaxRate), false
 	}
-	rates := tally(past)
-	for _, t := range rates {
-		if t.Met == t.Missed {
-			return t.Rate, false
+	lowest, highestMet := int32(math.MaxInt32), int32(0)
+	for _, p := range past {
+		lowest = min(lowest, p.Rate)
+		if p.Met {
+			highestMet = max(highestMet, p.Rate)
 		}
 	}
-	low, high := boundary(rates)
-	switch {
-	case high.Rate == 0:
-		return min(low.Rate, record.MaxRate/2) * 2, low.Rate == record.MaxRate
-	case low.Rate == 0 && high.Rate == 1:
+	if highestMet >= record.MaxRate || highestMet == 0 && lowest <= 1 {
 		return 0, true
-	case low.Rate == 0:
-		return high.Rate / 2, false
-	case !fine(low.Rate, high.Rate):
-		return between(low.Rate, high.Rate), false
-	case high.tries() < low.tries():
-		return high.Rate, false
 	}
-	return low.Rate, false
+	next := max(capacity(past, 1, record.MaxRate), float64(lowest)/stride)
+	if highestMet > 0 {
+		next = min(next, float64(highestMet)*stride)
+	}
+	return min(max(int32(math.Round(next)), 1), record.MaxRate), false
 }
 
 // Outcome returns the result of past steps.
 func Outcome(past []Step) Capacity {
-	low, high := boundary(tally(past))
-	c := Capacity{Result: Found, Highest: low, Lowest: high}
+	c := Capacity{Result: NotTried}
+	if len(past) == 0 {
+		return c
+	}
+	rates := tally(past)
+	rate := capacity(past, float64(rates[0].Rate)/stride, float64(rates[len(rates)-1].Rate)*stride)
+	for _, t := range rates {
+		switch {
+		case float64(t.Rate) <= rate && t.Met > 0:
+			c.Highest = t
+		case float64(t.Rate) > rate && t.Missed > 0 && c.Lowest.Rate == 0:
+			c.Lowest = t
+		}
+	}
 	switch {
-	case len(past) == 0:
-		c.Result = NotTried
-	case low.Rate == 0:
+	case c.Highest.Rate == 0:
 		c.Result = BelowStart
-	case high.Rate == 0:
+	case c.Lowest.Rate == 0:
 		c.Result = NotReached
+	default:
+		c.Result, c.Rate = Found, rate
 	}
 	return c
 }
 
-// fine reports whether the interval needs no further cut.
-func fine(low, high int32) bool {
-	return high-low <= 1 || float64(high) <= float64(low)*(1+Width)
+// capacity fits the success curve to all steps. It returns the rate in requests per second where the curve falls: the
+// median of the capacities between two rates, weighed by the probability of the steps. Before the steps, each ratio of
+// capacities is equally likely. Next weighs all capacities; Outcome weighs those that the steps came near.
+func capacity(past []Step, least, most float64) float64 {
+	first := math.Log(least)
+	weights := make([]float64, int((math.Log(most)-first)/resolution)+1)
+	for _, s := range past {
+		at := math.Log(float64(s.Rate))
+		below, above := outcome(s.Met, metByChance), outcome(s.Met, 1-missedByChance)
+		for k := range weights {
+			switch z := first + float64(k)*resolution - at; {
+			case z < -certain*softness:
+				weights[k] += below
+			case z > certain*softness:
+				weights[k] += above
+			default:
+				weights[k] += outcome(s.Met, metByChance+(1-missedByChance-metByChance)/(1+math.Exp(-z/softness)))
+			}
+		}
+	}
+	top, sum := slices.Max(weights), 0.0
+	for k, w := range weights {
+		weights[k] = math.Exp(w - top)
+		sum += weights[k]
+	}
+	half := sum / 2
+	for k, w := range weights {
+		if half -= w; half <= 0 {
+			return math.Exp(first + float64(k)*resolution)
+		}
+	}
+	return most
 }
 
-// between returns the whole rate at the geometric mean.
-func between(low, high int32) int32 {
-	mean := int32(math.Round(math.Sqrt(float64(low) * float64(high))))
-	return min(max(mean, low+1), high-1)
+func outcome(met bool, probability float64) float64 {
+	if !met {
+		probability = 1 - probability
+	}
+	return math.Log(probability)
 }
 
+// tally returns the tried rates, ascending.
 func tally(past []Step) []Tried {
 	at := map[int32]*Tried{}
 	for _, s := range past {
@@ -129,17 +190,6 @@ func tally(past []Step) []Tried {
 		rates = append(rates, *at[rate])
 	}
 	return rates
-}
-
-// boundary returns the lowest rate without a majority of met tries, and the highest one below it; zero if none.
-func boundary(rates []Tried) (low, high Tried) {
-	for _, t := range rates {
-		if t.Met <= t.Missed {
-			return low, t
-		}
-		low = t
-	}
-	return low, Tried{}
 }
 
 const microsPerMilli = 1000

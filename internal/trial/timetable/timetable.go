@@ -12,8 +12,8 @@ import (
 type Slot struct {
 	// Cell is the whole level; a generator makes its Share.
 	Cell record.Cell `json:"cell"`
-	// Warmup is when the warm-up begins; Measure when its tool is ended and the measured tool starts; Measured when
-	// the measured time is over; End when the measured tool must have ended.
+	// Warmup is the start of the warm-up; Measure that of the measured tool. At Measured the measured time is over, and at End its tool must have
+	// ended.
 	Warmup   time.Duration `json:"warmup"`
 	Measure  time.Duration `json:"measure"`
 	Measured time.Duration `json:"measured"`
@@ -63,9 +63,8 @@ func (s Slot) SocketsAt() time.Duration {
 	return s.Measured - SocketsLead - time.Duration(s.Cell.Connections)*socketsEach
 }
 
-// DuetSlice is how long each server of a duet has the load. On a shared virtual machine adjacent pairs differed by
-// 4.7 % (standard deviation) at 0.1 s and by 3.8 % at 2 s: a short slice is hardly noisier, and gives twenty times as
-// many.
+// DuetSlice is how long each server of a duet has the load. On a shared virtual machine adjacent pairs differed by 4.7 % (standard deviation) at 0.1
+// s and 3.8 % at 2 s. So a short slice is hardly noisier, and gives twenty times as many.
 const DuetSlice = 100 * time.Millisecond
 
 // IsDuet reports whether two servers share a cell's time.

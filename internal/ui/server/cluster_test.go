@@ -143,7 +143,7 @@ func until(t *testing.T, so func() bool) {
 	testbed.Await(t, "what the pages shall show", so)
 }
 
-func TestWhoMayListOneNamespaceSeesThatOne(t *testing.T) {
+func TestUserOfOneNamespaceSeesIt(t *testing.T) {
 	w := newWorld(t, "ui-mine")
 	other := &v1alpha1.BenchmarkRun{}
 	w.must(yaml.Unmarshal(samples.AA, other))
@@ -170,7 +170,7 @@ func TestWhoMayListOneNamespaceSeesThatOne(t *testing.T) {
 	}
 }
 
-func TestANamespaceThatIsNamedIsShownAlone(t *testing.T) {
+func TestNamespaceFlagShowsOneNamespace(t *testing.T) {
 	w := newWorld(t, "ui-named")
 	s := w.start(w.flags("", "default"), true)
 	if _, body := w.page(s.address + "/runs"); strings.Contains(body, ">quick</a>") || !strings.Contains(body, "You see namespace default alone, as <code>--namespace</code> asks.") {
@@ -178,7 +178,7 @@ func TestANamespaceThatIsNamedIsShownAlone(t *testing.T) {
 	}
 }
 
-func TestAPortThatIsTakenIsASentence(t *testing.T) {
+func TestUsedPortIsReported(t *testing.T) {
 	w := newWorld(t, "ui-port")
 	s := w.start(w.flags("", "ui-port"), false)
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.address, "http://"), ":")
@@ -189,7 +189,7 @@ func TestAPortThatIsTakenIsASentence(t *testing.T) {
 	}
 }
 
-func TestAMirrorFollowsTheClusterWhereverAWatchEnds(t *testing.T) {
+func TestMirrorSurvivesEndedWatches(t *testing.T) {
 	w := newWorld(t, "ui-mirror")
 	var told sync.WaitGroup
 	told.Add(1)

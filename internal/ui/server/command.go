@@ -89,7 +89,6 @@ func connect(ctx context.Context, config *rest.Config) (client.WithWatch, error)
 	return c, nil
 }
 
-// scope returns the namespace to show; empty if runs of all may be listed and none was named.
 func scope(ctx context.Context, k *kube.Flags, c client.Client, named bool) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectDeadline)
 	defer cancel()

@@ -1,5 +1,4 @@
 // Package server serves the pages of package ui. It mirrors runs and suites, fetches stored files, and tells browsers about changes. It
-// answers only under its own host names and changes nothing. On a user's machine it has the user's rights, reads reports like loadstone
-// report, and listens on loopback only (command.go). In a cluster it has its own service account and no store credentials, and shows everyone
-// what that account may read (shared.go).
+// answers only under its own host names. On a user's machine it has the user's rights and listens on loopback only (command.go). In a cluster
+// it has its own service account and no store credentials, and shows everyone what that account may read (shared.go).
 package server

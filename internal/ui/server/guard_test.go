@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestOnlyItsOwnNamesAreAnswered(t *testing.T) {
+func TestOtherHostNamesAreRefused(t *testing.T) {
 	there := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	for name, tc := range map[string]struct {
 		port   int

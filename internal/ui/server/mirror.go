@@ -30,12 +30,10 @@ type mirror struct {
 	client    client.WithWatch
 	namespace string
 	labels    client.MatchingLabels
-	// what names the objects in errors; list makes an empty list.
-	what string
-	list func() client.ObjectList
-	// changed is called when an object or the cluster's availability changes.
-	changed func()
-	explain func(error) error
+	what      string
+	list      func() client.ObjectList
+	changed   func()
+	explain   func(error) error
 	// parts are mirrors of one namespace each that this one combines; empty for a simple mirror.
 	parts []*mirror
 
@@ -43,9 +41,8 @@ type mirror struct {
 	first   chan struct{}
 	mu      sync.Mutex
 	objects map[client.ObjectKey]client.Object
-	// err is why the cluster is unavailable, since when; nil if it is available.
-	err   error
-	since time.Time
+	err     error
+	since   time.Time
 }
 
 func newMirror(c client.WithWatch, namespace, what string, list func() client.ObjectList, changed func()) *mirror {
@@ -209,7 +206,7 @@ func (m *mirror) trouble() string {
 		}
 	}
 	if more > 0 {
-		first += fmt.Sprintf("; other namespaces of which the like is to be said: %d", more)
+		first += fmt.Sprintf("; other namespaces with such a problem: %d", more)
 	}
 	if m.parts != nil {
 		return first
@@ -235,7 +232,6 @@ func (m *mirror) isPartial() bool {
 	return m.objects == nil
 }
 
-// seen returns a mirror's objects, which must not be modified. It fails if none were ever read, in any namespace.
 func seen[T any](ctx context.Context, m *mirror) ([]T, error) {
 	if m.parts == nil {
 		return seenIn[T](ctx, m)

@@ -30,9 +30,8 @@ type readings[T any] struct {
 }
 
 type reading[T any] struct {
-	of   string
-	done chan struct{}
-	// value, err and at are valid once done is closed.
+	of    string
+	done  chan struct{}
 	value T
 	err   error
 	at    time.Time
@@ -64,7 +63,7 @@ func (r *readings[T]) begun(somebody types.UID, reports string, read func(contex
 	}
 	one := &reading[T]{of: reports, done: make(chan struct{})}
 	if old != nil && old.of == reports && old.err == nil {
-		before := old.value // Drop what was read before that.
+		before := old.value // Drop older readings.
 		one.before = &before
 	}
 	if r.known == nil {

@@ -46,13 +46,13 @@ func (r *reports) forget(there []v1alpha1.BenchmarkSuite) {
 
 func (r *reports) history(ctx context.Context, of *v1alpha1.BenchmarkSuite, runs []v1alpha1.BenchmarkRun) ui.Course {
 	measured := suite.MeasuredBy(of, runs)
-	c, there, err := r.histories.of(ctx, of.UID, fmt.Sprint(measured), func(ctx context.Context) (ui.Course, error) {
+	c, there, err := r.histories.of(ctx, of.UID, fmt.Sprint(measured, suite.MinimumEffect(of)), func(ctx context.Context) (ui.Course, error) {
 		store, done, err := r.stored.Open(ctx, runs)
 		if err != nil {
 			return ui.Course{}, err
 		}
 		defer done()
-		h, err := rounds.HistoryBy(ctx, r.values, store, of.Name, measured)
+		h, err := rounds.HistoryBy(ctx, r.values, store, of, measured)
 		if err != nil {
 			return ui.Course{}, fmt.Errorf("the history of BenchmarkSuite %s/%s: %w", of.Namespace, of.Name, err)
 		}

@@ -30,7 +30,7 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-func TestSharedPagesAnswerToTheirOwnNamesAlone(t *testing.T) {
+func TestSharedPagesRefuseOtherHostNames(t *testing.T) {
 	s := Shared{System: "system", Hosts: []string{"pages.example.com"}}
 	for host, want := range map[string]bool{
 		"localhost:8017": true, "localhost": true, "127.0.0.1:9": true, "[::1]:8017": true, "[::1]": true, "10.1.2.3:8080": true,
@@ -48,7 +48,7 @@ func TestSharedPagesAnswerToTheirOwnNamesAlone(t *testing.T) {
 	}
 }
 
-func TestWhatGoesWrongIsNoMatterOfAKubeconfig(t *testing.T) {
+func TestSharedPageErrorsDoNotNameKubeconfig(t *testing.T) {
 	runs := schema.GroupResource{Group: "loadstone.dev", Resource: "benchmarkruns"}
 	for name, tc := range map[string]struct {
 		err  error
@@ -71,7 +71,7 @@ func TestWhatGoesWrongIsNoMatterOfAKubeconfig(t *testing.T) {
 	}
 }
 
-func TestANamespaceThatCannotBeReadTakesNoOtherWithIt(t *testing.T) {
+func TestUnreadableNamespaceHidesNoOther(t *testing.T) {
 	lists := func() client.ObjectList { return &v1alpha1.BenchmarkRunList{} }
 	m := newMirrors(nil, []string{"bench", "gone", "lost"}, "BenchmarkRuns", lists, func() {})
 	refusal := apierrors.NewForbidden(schema.GroupResource{Group: "loadstone.dev", Resource: "benchmarkruns"}, "", errors.New("no"))
@@ -86,7 +86,7 @@ func TestANamespaceThatCannotBeReadTakesNoOtherWithIt(t *testing.T) {
 	if !objectsOf(t, m)[client.ObjectKeyFromObject(ended())] || !m.isPartial() {
 		t.Error("what can be read is not shown, or it is taken for all")
 	}
-	for _, part := range []string{"BenchmarkRuns of namespace gone are not shown, since they cannot be read: ", "the like is to be said: 1"} {
+	for _, part := range []string{"BenchmarkRuns of namespace gone are not shown, since they cannot be read: ", "with such a problem: 1"} {
 		if text := m.trouble(); !strings.Contains(text, part) {
 			t.Errorf("it does not say %q: %s", part, text)
 		}
@@ -142,7 +142,7 @@ func TestFilesWaitForTheirTurn(t *testing.T) {
 	}
 }
 
-func TestARunThatSharedPagesLackIsNoMatterOfTheReadersRights(t *testing.T) {
+func TestMissingRunOnSharedPagesIsNotPermissionError(t *testing.T) {
 	s := newSite(t.Context(), ui.Frame{Shared: true}, nil, &files{})
 	s.runs.replace(nil)
 	if w := get(s, "/runs/bench/gone"); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "There is no BenchmarkRun gone in namespace bench of those that are shown here: it may have been deleted.") {
@@ -162,7 +162,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func TestSharedPagesAreServedWhileTheAPIServerIsAway(t *testing.T) {
+func TestSharedPagesSurviveAPIServerOutage(t *testing.T) {
 	s := Shared{Config: &rest.Config{Host: "http://" + freeAddress(t)}, System: "system", Addr: freeAddress(t), Probes: freeAddress(t)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

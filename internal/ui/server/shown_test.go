@@ -228,7 +228,7 @@ func (w *shown) good(round int32) v1alpha1.GoodRun {
 	prefix := fmt.Sprintf("%s/checkout-%02d", w.run.Namespace, round)
 	_, err = w.store.Put(w.t.Context(), artifact.ReportKey(prefix, digest(body), report.FileNames()[1]), "application/json", body)
 	w.must(err)
-	return v1alpha1.GoodRun{Name: "small", Prefix: prefix, Report: artifact.ReportKey(prefix, digest(body), report.FileNames()[0])}
+	return v1alpha1.GoodRun{Name: "small", Prefix: prefix, Run: v1alpha1.PastRun{Name: "old", UID: "01234567-89ab", ManifestSHA256: digest(body)}, Report: artifact.ReportKey(prefix, digest(body), report.FileNames()[0])}
 }
 
 func (w *shown) ofRound(round int) *v1alpha1.BenchmarkRun {

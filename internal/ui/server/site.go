@@ -23,7 +23,6 @@ import (
 )
 
 type site struct {
-	// frame is common to all pages, except for the clock.
 	frame        ui.Frame
 	runs, suites *mirror
 	trials       *trials
@@ -91,7 +90,6 @@ func (s *site) routes() http.Handler {
 	return m
 }
 
-// write sends a body. Errors do not matter: the browser is gone.
 func write(w http.ResponseWriter, status int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
@@ -166,7 +164,6 @@ func (s *site) absent(w http.ResponseWriter, q *http.Request, kind, word string)
 	s.trouble(w, http.StatusNotFound, "No such "+word, fmt.Sprintf("There is no %s %s in namespace %s%s: it may have been deleted.", kind, q.PathValue("name"), q.PathValue("namespace"), unless))
 }
 
-// runOf returns the run that a request names; if there is none, it answers and returns nil.
 func (s *site) runOf(w http.ResponseWriter, q *http.Request) *v1alpha1.BenchmarkRun {
 	all, err := seen[v1alpha1.BenchmarkRun](q.Context(), s.runs)
 	if err != nil {
@@ -186,7 +183,6 @@ func (s *site) runPage(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// reportOf returns the report page's path below the run's folder in the store, or empty.
 func reportOf(r *v1alpha1.BenchmarkRun) string {
 	_, key, _ := strings.Cut(strings.TrimPrefix(r.Status.Report.URI, "s3://"), "/")
 	file, own := strings.CutPrefix(key, download.PrefixOf(r)+"/")

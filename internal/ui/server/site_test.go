@@ -67,7 +67,7 @@ func (f anyDigest) Get(ctx context.Context, key, _ string) ([]byte, error) {
 	return f.files.Get(ctx, nil, key, "")
 }
 
-func (f anyDigest) Load(ctx context.Context, prefix string) (record.RunData, error) {
+func (f anyDigest) Load(ctx context.Context, prefix, _ string) (record.RunData, error) {
 	_, err := f.Get(ctx, prefix, "")
 	return record.RunData{}, err
 }
@@ -147,7 +147,7 @@ func TestThePagesOfASite(t *testing.T) {
 	}
 }
 
-func TestAReportIsShownInAPlaceOfItsOwn(t *testing.T) {
+func TestReportIsShownInSeparateOrigin(t *testing.T) {
 	prefix := download.PrefixOf(ended())
 	page := "<!DOCTYPE html><style>p { color: red }</style>"
 	f := &files{bodies: map[string]string{
@@ -179,7 +179,7 @@ func TestAReportIsShownInAPlaceOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAReportOfAnotherRunIsNone(t *testing.T) {
+func TestReportOfOtherRunIsRefused(t *testing.T) {
 	r := ended()
 	r.Status.Report.URI = "s3://bucket/bench/other-0c9f3f11/reports/0123/report.html"
 	if got := reportOf(r); got != "" {
@@ -187,7 +187,7 @@ func TestAReportOfAnotherRunIsNone(t *testing.T) {
 	}
 }
 
-func TestAClusterThatDoesNotAnswerIsTold(t *testing.T) {
+func TestUnreachableClusterIsShown(t *testing.T) {
 	s := newTested(t, &files{})
 	s.runs.fail(errors.New("connection refused"))
 	if w := get(s, "/runs"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "What is shown may be old.") || !strings.Contains(w.Body.String(), "connection refused") || !strings.Contains(w.Body.String(), ">quick</a>") {
@@ -199,7 +199,7 @@ func TestAClusterThatDoesNotAnswerIsTold(t *testing.T) {
 	}
 }
 
-func TestARightThatIsMissingIsNamed(t *testing.T) {
+func TestMissingPermissionIsNamed(t *testing.T) {
 	s := newTested(t, &files{})
 	s.suites = newMirror(nil, "", "BenchmarkSuites", nil, func() {})
 	s.suites.fail(apierrors.NewForbidden(schema.GroupResource{Group: "loadstone.dev", Resource: "benchmarksuites"}, "", errors.New(`User "jane" cannot list resource "benchmarksuites"`)))
@@ -234,7 +234,7 @@ func TestAHistoryIsReadOnceForTheSameRounds(t *testing.T) {
 	}
 }
 
-func TestWhatTakesLongToReadIsShownWhenItHasBeenRead(t *testing.T) {
+func TestSlowHistoryIsShownWhenRead(t *testing.T) {
 	read, told := make(chan struct{}), make(chan struct{})
 	r := readings[string]{ctx: t.Context(), told: func() { close(told) }}
 	of := func() (string, bool, error) {
@@ -253,7 +253,7 @@ func TestWhatTakesLongToReadIsShownWhenItHasBeenRead(t *testing.T) {
 	}
 }
 
-func TestWhatWasReadGrowsOldIfItIsNotWhole(t *testing.T) {
+func TestIncompleteHistoryExpires(t *testing.T) {
 	for name, tc := range map[string]struct {
 		value string
 		err   error
@@ -412,7 +412,7 @@ func open(t *testing.T, address string) io.ReadCloser {
 	return answer.Body
 }
 
-func TestAChangeIsToldToWhoListens(t *testing.T) {
+func TestChangesReachListeners(t *testing.T) {
 	s := newTested(t, &files{})
 	server := httptest.NewServer(s.routes())
 	defer server.Close()
@@ -437,7 +437,7 @@ func trialOfMeasuring() *v1alpha1.Trial {
 }
 
 // Fifty browsers must not multiply requests to a busy API server.
-func TestTheTrialsOfARunAreAskedForOnceHoweverManyLook(t *testing.T) {
+func TestTrialsAreWatchedOncePerRun(t *testing.T) {
 	var lists, watches atomic.Int32
 	s := newTested(t, &files{}, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) error {
@@ -463,7 +463,7 @@ func TestTheTrialsOfARunAreAskedForOnceHoweverManyLook(t *testing.T) {
 	}
 }
 
-func TestTrialsThatNobodyLooksAtAreForgotten(t *testing.T) {
+func TestUnwatchedTrialsAreForgotten(t *testing.T) {
 	s, r := newTested(t, &files{}), measuring()
 	m := s.trials.mirror(r)
 	if again := s.trials.mirror(r); again != m {
@@ -482,7 +482,7 @@ func TestTrialsThatNobodyLooksAtAreForgotten(t *testing.T) {
 	}
 }
 
-func TestTrialsThatMayNotBeReadAreSaidToBe(t *testing.T) {
+func TestForbiddenTrialsAreNamed(t *testing.T) {
 	s := newTested(t, &files{}, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		return apierrors.NewForbidden(schema.GroupResource{Group: "loadstone.dev", Resource: "trials"}, "", errors.New(`User "jane" cannot list resource "trials"`))
 	}})
@@ -500,7 +500,7 @@ func TestTheHeadOfAStreamEnds(t *testing.T) {
 	}
 }
 
-func TestNobodyIsWaitedForWhoDoesNotListen(t *testing.T) {
+func TestSlowListenersDoNotBlock(t *testing.T) {
 	var n news
 	heard, leave := n.listen()
 	for range 3 {

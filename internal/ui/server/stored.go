@@ -171,8 +171,8 @@ func (f ofRuns) Hold(key string) bool {
 func (f ofRuns) URI(key string) string { return "stored:" + key }
 
 // Load implements artifact.Runs.
-func (f ofRuns) Load(ctx context.Context, runPrefix string) (record.RunData, error) {
-	return artifact.Load(ctx, f, runPrefix)
+func (f ofRuns) Load(ctx context.Context, runPrefix, sha string) (record.RunData, error) {
+	return artifact.Load(ctx, f, runPrefix, sha)
 }
 
 // List implements artifact.Runs. Objects without a run, such as noise floors, are not served, and histories do not need them.

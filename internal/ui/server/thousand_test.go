@@ -71,7 +71,7 @@ func newThousand(b *testing.B) *thousand {
 		t.runs = append(t.runs, r)
 		t.values = append(t.values, history.Report{Round: int32(round), Run: "small", Table: one}.Values())
 	}
-	t.series = len(history.Of(t.suite.Name, t.values[:1], nil).Series)
+	t.series = len(history.Of(t.suite.Name, 0.03, t.values[:1], nil).Series)
 	return t
 }
 
@@ -130,7 +130,7 @@ func BenchmarkAThousandRounds(b *testing.B) {
 	t := newThousand(b)
 	b.Run("change points", func(b *testing.B) {
 		for b.Loop() {
-			history.Of(t.suite.Name, t.values, nil)
+			history.Of(t.suite.Name, 0.03, t.values, nil)
 		}
 		t.figure(b, "suite-history-changes", figures.AtMost(1000), "of values that were read")
 	})

@@ -18,6 +18,9 @@ const (
 	trialsDeadline = 10 * time.Second
 	// lookedAtFor is how long a run's trials are followed after a request: an open page asks each minute.
 	lookedAtFor = 3 * time.Minute
+	// mostLookedAt limits the followed runs, since each costs the API server a watch. The one viewed longest ago is followed no longer: its page
+	// follows it again at the next request.
+	mostLookedAt = 32
 )
 
 // trials are followed for viewed runs only, with one watch per run.
@@ -29,10 +32,12 @@ type trials struct {
 	lookedAt map[types.UID]*lookedAt
 }
 
-// lookedAt are one run's trials. unseen ends the watch when no viewer is left.
+// lookedAt are one run's trials. unseen ends the watch when no viewer is left. seen is the time of the last request.
 type lookedAt struct {
 	mirror *mirror
 	unseen *time.Timer
+	end    context.CancelFunc
+	seen   time.Time
 }
 
 func (a *trials) of(ctx context.Context, r *v1alpha1.BenchmarkRun) ui.Trials {
@@ -51,10 +56,12 @@ func (a *trials) mirror(r *v1alpha1.BenchmarkRun) *mirror {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if l := a.lookedAt[r.UID]; l != nil && l.unseen.Reset(lookedAtFor) {
+		l.seen = time.Now()
 		return l.mirror
 	}
+	a.makeRoom()
 	ctx, end := context.WithCancel(a.ctx)
-	l := &lookedAt{mirror: a.make(r)}
+	l := &lookedAt{mirror: a.make(r), end: end, seen: time.Now()}
 	l.unseen = time.AfterFunc(lookedAtFor, func() {
 		end()
 		a.forget(r.UID, l)
@@ -65,6 +72,23 @@ func (a *trials) mirror(r *v1alpha1.BenchmarkRun) *mirror {
 	a.lookedAt[r.UID] = l
 	go l.mirror.follow(ctx)
 	return l.mirror
+}
+
+// makeRoom ends the watch that was viewed longest ago, if there are too many. The mutex must be held.
+func (a *trials) makeRoom() {
+	if len(a.lookedAt) < mostLookedAt {
+		return
+	}
+	var oldest types.UID
+	for uid, l := range a.lookedAt {
+		if oldest == "" || l.seen.Before(a.lookedAt[oldest].seen) {
+			oldest = uid
+		}
+	}
+	l := a.lookedAt[oldest]
+	l.unseen.Stop()
+	l.end()
+	delete(a.lookedAt, oldest)
 }
 
 func (a *trials) forget(uid types.UID, l *lookedAt) {

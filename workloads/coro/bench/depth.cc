@@ -151,7 +151,7 @@ struct BoostChain : coro::Job {
 
 template <class Chain> class Depth : public Scenario, Continuation {
   public:
-    explicit Depth(unsigned depth) : Continuation(step, nullptr), depth_(depth), executor_(1) { home = &executor_.next(); }
+    explicit Depth(unsigned depth) : Continuation(step, nullptr), depth_(depth), executor_(1) { home = &executor_.next().home(); }
 
     std::uint64_t run(std::uint64_t rounds) override
     {

@@ -60,14 +60,25 @@ void WakeUp::wait()
 /* asleep is what a mailbox holds while its owner sleeps: whoever replaces it has to wake the owner. It is never run. */
 static Job asleep([](Job &) {});
 
+/* closed is what the mailbox of a worker holds that has gone. It is never run. */
+static Job closed([](Job &) {});
+
 void Mailbox::push(Job &job)
 {
     Job *newest = newest_.load(std::memory_order_relaxed);
     do {
+        if (newest == &closed)
+            return;
         job.next = newest == &asleep ? nullptr : newest;
     } while (!newest_.compare_exchange_weak(newest, &job, std::memory_order_release, std::memory_order_relaxed));
     if (newest == &asleep)
-        wakeUp_.post();
+        wakeUp_->post();
+}
+
+void Mailbox::close()
+{
+    newest_.store(&closed);
+    wakeUp_.reset();
 }
 
 Job *Mailbox::takeAll()
@@ -91,7 +102,7 @@ bool Mailbox::rouse()
     Job *mark = &asleep;
     if (!newest_.compare_exchange_strong(mark, nullptr))
         return false;
-    wakeUp_.post();
+    wakeUp_->post();
     return true;
 }
 
@@ -124,18 +135,29 @@ Job *Offers::takeFirst()
 }
 
 thread_local constinit Worker *Worker::current_ = nullptr;
+thread_local constinit Home *Home::current_ = nullptr;
 
-Worker::Worker(Offers &offers) : offers_(offers), thread_([this] { loop(); }) {}
+/* Homes are in a list, so that a search for leaks finds them. */
+static std::atomic<Home *> newestHome{nullptr};
+
+Home::Home() : older_(newestHome.load())
+{
+    while (!newestHome.compare_exchange_weak(older_, this))
+        continue;
+}
+
+Worker::Worker(Offers &offers) : home_(*new Home), offers_(offers), thread_([this] { loop(); }) {}
 
 Worker::~Worker()
 {
-    mailbox_.push(stopping_);
+    home_.push(stopping_);
     thread_.join();
+    home_.mailbox_.close();
 }
 
 bool Worker::settle()
 {
-    mailbox_.push(settling_);
+    home_.push(settling_);
     settled_.wait();
     return wasBusy_;
 }
@@ -160,13 +182,14 @@ Job *Worker::offered(bool idle)
 void Worker::loop()
 {
     current_ = this;
+    Home::current_ = &home_;
     for (;;) {
-        Job *own = std::exchange(own_, nullptr);
-        ownEnd_ = &own_;
+        Job *own = std::exchange(home_.own_, nullptr);
+        home_.ownEnd_ = &home_.own_;
         runAll(own);
-        Job *posted = mailbox_.take();
+        Job *posted = home_.mailbox_.take();
         runAll(posted);
-        const bool idle = own_ == nullptr && posted == nullptr;
+        const bool idle = home_.own_ == nullptr && posted == nullptr;
         Job *offer = offered(idle);
         runAll(offer);
         if (!idle || offer != nullptr) {
@@ -190,20 +213,20 @@ void Worker::loop()
  */
 void Worker::rest()
 {
-    if (!mailbox_.fallAsleep() || (offers_.any() && mailbox_.getUp()))
+    if (!home_.mailbox_.fallAsleep() || (offers_.any() && home_.mailbox_.getUp()))
         return;
     while (ring_ && !ring_->turn(1)) {
-        if (mailbox_.getUp())
+        if (home_.mailbox_.getUp())
             return;
     }
-    mailbox_.wakeUp().wait();
+    home_.mailbox_.wakeUp().wait();
 }
 
 Ring *Worker::ring()
 {
     if (!ring_ && ringError() == 0) {
         try {
-            ring_ = std::make_unique<Ring>(mailbox_.wakeUp().file());
+            ring_ = std::make_unique<Ring>(home_.mailbox_.wakeUp().file());
         } catch (const std::system_error &error) {
             ringError_.store(error.code().value(), std::memory_order_relaxed);
         }

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <semaphore.h>
 #include <thread>
 #include <vector>
@@ -50,7 +51,7 @@ class WakeUp {
 /* Mailbox takes jobs from any thread and hands all of them to one, in the order of their arrival. */
 class Mailbox {
   public:
-    void push(Job &job);
+    void push(Job &job); /* of a mailbox that is closed: nothing */
     Job *take() { return newest_.load(std::memory_order_relaxed) == nullptr ? nullptr : takeAll(); } /* or nullptr */
 
     /* fallAsleep returns false if there is a job. Else the next push() posts the wake-up, once, and the owner waits for that. */
@@ -62,13 +63,54 @@ class Mailbox {
     /* getUp is for an owner that has not waited. It returns false if it is too late for that: somebody posts. */
     bool getUp();
 
-    WakeUp &wakeUp() { return wakeUp_; }
+    WakeUp &wakeUp() { return *wakeUp_; }
+
+    /* close is for an owner that goes, and does not sleep. */
+    void close();
 
   private:
     Job *takeAll();
 
-    std::atomic<Job *> newest_{nullptr}; /* the asleep mark while the owner sleeps */
-    WakeUp wakeUp_;
+    std::atomic<Job *> newest_{nullptr}; /* the asleep mark while the owner sleeps, and another when it has gone */
+    std::optional<WakeUp> wakeUp_{std::in_place};
+};
+
+/*
+ * Home is where jobs for a worker are left. A coroutine may be woken when its executor has gone, by whoever has what it waited for: so a
+ * home is never freed, and what is left at that of a worker that has gone is not run.
+ */
+class Home {
+  public:
+    Home();
+    Home(const Home &) = delete;
+    Home &operator=(const Home &) = delete;
+
+    static Home *current() { return current_; } /* nullptr on threads that are no worker's */
+
+    void push(Job &job)
+    {
+        if (current_ == this)
+            pushOwn(job);
+        else
+            mailbox_.push(job);
+    }
+
+  private:
+    friend class Worker;
+
+    void pushOwn(Job &job)
+    {
+        job.next = nullptr;
+        *ownEnd_ = &job;
+        ownEnd_ = &job.next;
+    }
+
+    static thread_local constinit Home *current_;
+
+    Job *own_ = nullptr; /* the first job that this thread pushed itself */
+    Job **ownEnd_ = &own_;
+    Mailbox mailbox_;
+    Home *older_; /* of all homes */
 };
 
 /* Offers are jobs that any worker may begin. What they begin then stays on that one. */
@@ -99,15 +141,9 @@ class Worker {
 
     void bindTo(unsigned processor); /* throws std::system_error */
 
-    void push(Job &job)
-    {
-        if (current_ == this)
-            pushOwn(job);
-        else
-            mailbox_.push(job);
-    }
-
-    bool rouse() { return mailbox_.rouse(); }
+    Home &home() { return home_; }
+    void push(Job &job) { home_.push(job); }
+    bool rouse() { return home_.mailbox_.rouse(); }
 
     StackPool &stacks() { return stacks_; } /* for code that runs on this worker */
     Ring *ring();                           /* the same; nullptr where the kernel makes none */
@@ -128,12 +164,6 @@ class Worker {
         bool open = false;
     };
 
-    void pushOwn(Job &job)
-    {
-        job.next = nullptr;
-        *ownEnd_ = &job;
-        ownEnd_ = &job.next;
-    }
     void loop();
     void runAll(Job *job);
     Job *offered(bool idle);
@@ -142,17 +172,15 @@ class Worker {
 
     static thread_local constinit Worker *current_;
 
+    Home &home_;
     Offers &offers_;
     unsigned turns_ = 0;
-    Job *own_ = nullptr; /* the first job that this thread pushed itself */
-    Job **ownEnd_ = &own_;
     std::size_t ran_ = 0; /* jobs, requests among them, since it last settled */
     bool wasBusy_ = false; /* what settle() returns */
     Request settling_;
     Request stopping_;
     Semaphore settled_;
     StackPool stacks_;
-    Mailbox mailbox_;
     std::unique_ptr<Ring> ring_; /* made for the first read that asks for it */
     std::atomic<int> ringError_{0};
     std::thread thread_; /* last: it uses the others */

@@ -105,7 +105,7 @@ class AsyncRead : public FileRead {
         waitsFor(continuation);
         if (left().empty())
             return false;
-        if (Ring *ring = continuation.home->ring())
+        if (Ring *ring = Worker::current()->ring())
             ring->push(*this);
         else
             continuation.home->push(*this);

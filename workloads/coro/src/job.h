@@ -5,7 +5,7 @@
 
 namespace coro {
 
-class Worker;
+class Home;
 
 struct Job {
     using Run = void (*)(Job &);
@@ -20,11 +20,11 @@ struct Job {
 
 /* Continuation is a job that knows the worker it belongs to: a suspended coroutine. */
 struct Continuation : Job {
-    Continuation(Run r, Worker *w) : Job(r), home(w) {}
+    Continuation(Run r, Home *h) : Job(r), home(h) {}
 
-    void wake(); /* from any thread: run on the worker it belongs to */
+    void wake(); /* from any thread: run on the worker it belongs to, if that is still there */
 
-    Worker *home; /* nullptr off the workers, where nothing can be waited for */
+    Home *home; /* nullptr off the workers, where nothing can be waited for */
 };
 
 /*

@@ -74,7 +74,7 @@ template <class Awaiter> struct WholeResult {
 /* Suspended is a coroutine that waits for an operation, as the executor sees it. */
 template <Operation Op> class Suspended : Continuation {
   public:
-    explicit Suspended(Op &operation) : Continuation(resumeJob, Worker::current()), operation_(operation) {}
+    explicit Suspended(Op &operation) : Continuation(resumeJob, Home::current()), operation_(operation) {}
 
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> coroutine)

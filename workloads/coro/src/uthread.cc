@@ -12,7 +12,7 @@ thread_local constinit ExceptionState *Uthread::threadsExceptions_ = &notAskedFo
 thread_local constinit Uthread *Uthread::current_ = nullptr;
 
 Uthread::Uthread(StackPool &stacks, Stack stack, void *top, void (*entry)(Context *))
-    : Continuation(runJob, Worker::current()), Context(makeContext(top, entry)), stacks_(&stacks), stack_(stack)
+    : Continuation(runJob, Home::current()), Context(makeContext(top, entry)), stacks_(&stacks), stack_(stack)
 {
 }
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <sched.h>
 #include <set>
 #include <sys/resource.h>
@@ -426,4 +427,63 @@ TEST("an executor that goes lets one worker wake the coroutines of another to th
         going.post();
     }
     CHECK(told && result.take() == 7);
+}
+
+/* Noted is a future whose waiter is kept in a list: nothing else knows a coroutine that is never run again. */
+struct Noted {
+    coro::Future<long> future;
+    static inline auto &waiting = *new std::vector<coro::Continuation *>; /* never freed, so that a search for leaks finds the waiters */
+    static inline std::mutex mutex;
+
+    bool start(coro::Continuation &continuation)
+    {
+        if (!future.start(continuation))
+            return false;
+        std::lock_guard lock(mutex);
+        waiting.push_back(&continuation);
+        return true;
+    }
+    long result() { return future.result(); }
+};
+
+static std::atomic<int> resumed{0};
+
+static Lazy<void> waitFor(Noted noted)
+{
+    co_await noted;
+    resumed++;
+}
+
+static auto nothing = [] {};
+
+TEST("a coroutine is not run when what it waited for comes after its executor has gone")
+{
+    static coro::Result<void> result;
+    auto wait = [](coro::Future<long> future) {
+        return [future]() mutable {
+            coro::await(Noted{future});
+            resumed++;
+        };
+    };
+    static auto &tasks = *new std::deque<coro::UthreadTask<decltype(wait(coro::Promise<long>().future())), decltype(nothing)>>;
+    std::vector<coro::Promise<long>> promises(8);
+    {
+        Executor executor(2);
+        for (std::size_t i = 0; i < promises.size(); i++) {
+            if (i % 2 == 0)
+                executor.begin(coro::runLazy(waitFor(Noted{promises[i].future()}), result, nothing).job);
+            else
+                executor.begin(tasks.emplace_back(wait(promises[i].future()), nothing));
+        }
+    }
+    CHECK(Noted::waiting.size() == promises.size());
+    {
+        Executor another(2); /* in the memory of the one before, perhaps */
+        std::thread setter([&] {
+            for (auto &promise : promises)
+                promise.set(7);
+        });
+        setter.join();
+    }
+    CHECK(resumed == 0);
 }

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -37,23 +34,21 @@ type link interface {
 
 type buffer [header + Largest]byte
 
-var buffers = sync.Pool{New: func() any { return new(buffer) }}
-
 // Conn exchanges messages over a link. One goroutine may send while another receives.
 type Conn struct {
 	link    link
 	packets bool
 
 	out    *buffer
-	in     *buffer // nil while nothing is held or awaited
-	begin  int     // of in: received, not yet delivered
+	in     *buffer
+	begin  int // of in: received, not yet delivered
 	end    int
 	broken error // why nothing more can be received
 	torn   error // why nothing more can be sent
 }
 
 func newConn(l link, packets bool) *Conn {
-	return &Conn{link: l, packets: packets, out: buffers.Get().(*buffer)}
+	return &Conn{link: l, packets: packets, out: new(buffer), in: new(buffer)}
 }
 
 // Send sends a whole message. It blocks while there is no room.
@@ -103,9 +98,7 @@ func (c *Conn) Receive() ([]byte, error) {
 		case message != nil:
 			return message, nil
 		}
-		if err := c.fill(); errors.Is(err, unix.EAGAIN) {
-			return nil, err // It is no failure and frequent, so it allocates nothing.
-		} else if err != nil {
+		if err := c.fill(); err != nil {
 			return nil, fmt.Errorf("receiving a message: %w", err)
 		}
 	}
@@ -141,9 +134,6 @@ func (c *Conn) part() error {
 
 // fill receives more. It moves held data to the start of the buffer, so that a whole message fits.
 func (c *Conn) fill() error {
-	if c.in == nil {
-		c.in = buffers.Get().(*buffer)
-	}
 	c.end = copy(c.in[:], c.in[c.begin:c.end])
 	c.begin = 0
 	n, err := c.link.Read(c.in[c.end:])
@@ -153,20 +143,10 @@ func (c *Conn) fill() error {
 		return nil // Later errors will recur.
 	case errors.Is(err, io.EOF):
 		return io.ErrUnexpectedEOF
-	case errors.Is(err, unix.EAGAIN) && c.end == 0:
-		c.release()
 	case err == nil:
 		return io.ErrNoProgress
 	}
 	return err
-}
-
-// release returns the receive buffer until it is needed again.
-func (c *Conn) release() {
-	if c.in != nil {
-		buffers.Put(c.in)
-		c.in, c.begin, c.end = nil, 0, 0
-	}
 }
 
 // SetDeadline sets when waiting calls end with os.ErrDeadlineExceeded.

@@ -34,10 +34,6 @@ func (*pieces) SetDeadline(_ time.Time) error { return nil }
 func (*pieces) Close() error                  { return nil }
 
 func received(c *Conn) (messages [][]byte, err error) {
-	defer func() {
-		c.release()
-		buffers.Put(c.out)
-	}()
 	for {
 		switch m, err := c.Receive(); {
 		case errors.Is(err, io.EOF):

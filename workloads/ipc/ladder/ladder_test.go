@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/tool/cases"
 )
@@ -73,13 +71,11 @@ func connect(t *testing.T, rung Rung) (a, b *Conn) {
 	return a, b
 }
 
-// onEachRung runs a test per rung. Rungs that differ only in the other process are tested elsewhere.
+// onEachRung runs a test per rung.
 func onEachRung(t *testing.T, test func(t *testing.T, rung Rung)) {
 	t.Helper()
 	for _, rung := range Rungs() {
-		if !rung.poll {
-			t.Run(rung.Name, func(t *testing.T) { test(t, rung) })
-		}
+		t.Run(rung.Name, func(t *testing.T) { test(t, rung) })
 	}
 }
 
@@ -563,42 +559,6 @@ func TestARingCountsOnWhereItsNumbersWrap(t *testing.T) {
 	}
 	if n, err := r.put(sent); n != 0 || err != nil {
 		t.Errorf("put %d in a full ring, %v", n, err)
-	}
-}
-
-func TestABufferIsHeldOnlyForAPartOfAMessage(t *testing.T) {
-	var fds [2]int
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := newPolled(fds[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := newConn(l, false)
-	defer c.Close()
-	defer unix.Close(fds[1])
-	steps := []struct {
-		write   []byte
-		want    string
-		holding bool
-	}{
-		{}, {write: []byte{2, 0}, holding: true}, {write: []byte{0, 0, 'a'}, holding: true}, {write: []byte{'b'}, want: "ab", holding: true}, {},
-	}
-	for i, s := range steps {
-		if len(s.write) > 0 {
-			if _, err := unix.Write(fds[1], s.write); err != nil {
-				t.Fatal(err)
-			}
-		}
-		m, err := c.Receive()
-		if string(m) != s.want || (err == nil) != (s.want != "") || err != nil && !errors.Is(err, unix.EAGAIN) {
-			t.Errorf("step %d: got %q, %v", i, m, err)
-		}
-		if (c.in != nil) != s.holding {
-			t.Errorf("step %d: a buffer is held: %v", i, c.in != nil)
-		}
 	}
 }
 

@@ -14,8 +14,6 @@ type Rung struct {
 	Name string
 	// packets: the kernel keeps messages apart.
 	packets bool
-	// poll: the other process waits for all its connections in one thread; this one does not.
-	poll bool
 	// open makes the descriptors of both sides.
 	open func(o *opened)
 	// attach makes a link from one side's descriptors, and takes ownership.
@@ -31,11 +29,9 @@ func Rungs() []Rung {
 		{Name: "memory-eventfd", open: (*opened).memoryAndEvents, attach: memoryWithEvents},
 		{Name: "pipe", open: (*opened).pipes, attach: func(fds []int, _ bool) (link, error) { return newPipes(fds[0], fds[1]) }},
 		{Name: "unix-stream", open: socketsOf(unix.SOCK_STREAM), attach: stream},
-		{Name: "unix-stream-poll", poll: true, open: socketsOf(unix.SOCK_STREAM), attach: stream},
 		{Name: "unix-seqpacket", packets: true, open: socketsOf(unix.SOCK_SEQPACKET), attach: stream},
 		{Name: "unix-datagram", packets: true, open: (*opened).datagrams, attach: func(fds []int, _ bool) (link, error) { return newDatagrams(fds[0], fds[1]) }},
 		{Name: "tcp", open: (*opened).tcp, attach: stream},
-		{Name: "tcp-poll", poll: true, open: (*opened).tcp, attach: stream},
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,9 +30,6 @@ func Peer(args []string) error {
 			fds[i] = append(fds[i], inherited+i*each+j)
 			unix.CloseOnExec(inherited + i*each + j)
 		}
-	}
-	if rung.poll {
-		return servePolled(fds)
 	}
 	return serveAll(rung, fds)
 }
@@ -66,63 +62,6 @@ func serve(conn *Conn) error {
 			return errors.Join(err, conn.Close())
 		}
 	}
-}
-
-// servePolled serves all connections in one thread with poll. A connection has a buffer only while it holds a partial message.
-func servePolled(fds [][]int) error {
-	waits, servers := make([]unix.PollFd, len(fds)), make([]*server, len(fds))
-	for i, own := range fds {
-		l, err := newPolled(own[0])
-		if err != nil {
-			return err
-		}
-		waits[i] = unix.PollFd{Fd: int32(own[0]), Events: unix.POLLIN}
-		servers[i] = &server{conn: newConn(l, false)}
-	}
-	for len(servers) > 0 {
-		if err := poll(waits, earliest(servers)); err != nil {
-			return err
-		}
-		for i := len(servers) - 1; i >= 0; i-- {
-			if waits[i].Revents == 0 {
-				continue
-			}
-			over, err := servers[i].ready()
-			if err != nil {
-				return err
-			}
-			if over {
-				last := len(servers) - 1
-				servers[i], waits[i] = servers[last], waits[last]
-				servers, waits = servers[:last], waits[:last]
-			}
-		}
-	}
-	return nil
-}
-
-// ready takes all available input. At the end it closes the connection.
-func (s *server) ready() (over bool, err error) {
-	for {
-		err := s.turn()
-		switch {
-		case errors.Is(err, unix.EAGAIN):
-			return false, nil
-		case s.over(err):
-			return true, s.conn.Close()
-		case err != nil:
-			return false, err
-		}
-	}
-}
-
-func earliest(servers []*server) (first time.Time) {
-	for _, s := range servers {
-		if d := s.conn.link.(*polled).deadline; first.IsZero() || !d.IsZero() && d.Before(first) {
-			first = d
-		}
-	}
-	return first
 }
 
 // files wraps descriptors for exec.Cmd.

@@ -106,6 +106,7 @@ func (s *shared) SetDeadline(t time.Time) error {
 	return errors.Join(s.bells.data.setDeadline(t), s.bells.room.setDeadline(t))
 }
 
+// Read waits for at least one byte. After the death of the writer it returns the rest of the ring, then io.EOF.
 func (s *shared) Read(p []byte) (int, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()

@@ -59,9 +59,9 @@ struct peer {
 };
 
 extern const struct peer peer_memcpy, peer_memcpy_fresh, peer_clock, peer_fetchadd_10;
-extern const struct peer peer_lzlog_1, peer_lzlog_1_cas, peer_lzlog_1_mutex, peer_lzlog_1_aes, peer_lzlog_1_equal, peer_lzlog_1_compress;
+extern const struct peer peer_lzlog_1, peer_lzlog_1_cas, peer_lzlog_1_mutex, peer_lzlog_1_aes, peer_lzlog_1_equal;
 extern const struct peer peer_lzlog_5, peer_lzlog_10, peer_lzlog_10_cas, peer_lzlog_10_mutex, peer_lzlog_10_aes;
-extern const struct peer peer_spdlog_1, peer_spdlog_1_rotating, peer_spdlog_5, peer_spdlog_10, peer_write_1, peer_write_blocks, peer_compress;
+extern const struct peer peer_spdlog_1, peer_spdlog_1_rotating, peer_spdlog_5, peer_spdlog_10, peer_write_1, peer_write_blocks;
 enum { LACKING_WRITES = 8 };
 extern const struct peer peers_lzlog_without[LACKING_WRITES];
 

@@ -9,8 +9,8 @@ static const struct peer *const peers[] = {
     &peer_memcpy,       &peer_memcpy_fresh,  &peer_fetchadd_10,   &peer_lzlog_1,      &peer_lzlog_1_cas,
     &peer_lzlog_1_mutex, &peer_lzlog_1_aes,   &peer_lzlog_1_equal, &peer_lzlog_5,      &peer_lzlog_10,
     &peer_lzlog_10_cas, &peer_lzlog_10_mutex, &peer_lzlog_10_aes,  &peer_spdlog_1,     &peer_spdlog_1_rotating,
-    &peer_spdlog_5,     &peer_spdlog_10,     &peer_write_1,       &peer_lzlog_1_compress, &peer_compress,
-    &peer_clock,        &peer_write_blocks,
+    &peer_spdlog_5,     &peer_spdlog_10,     &peer_write_1,       &peer_clock,
+    &peer_write_blocks,
 };
 
 enum { PEERS = sizeof(peers) / sizeof(peers[0]) };

@@ -14,7 +14,7 @@
 #include "../lzlog.h"
 #include "bench.h"
 
-enum { FILE_BYTES = 64 * 1024 * 1024, FILES = 4, FRESH_FILES = 10, RESERVATION = 15, AES = 16, FRESH = 32, COMPRESS = 64, LACKING = 128 };
+enum { FILE_BYTES = 64 * 1024 * 1024, FILES = 4, FRESH_FILES = 10, RESERVATION = 15, AES = 16, FRESH = 32, LACKING = 64 };
 
 struct logging {
     struct lzlog *log;
@@ -43,8 +43,7 @@ static bool begin_log(struct logging *l)
                                     .file_bytes = FILE_BYTES / divisor,
                                     .files = (l->variant & FRESH) != 0 ? FRESH_FILES : FILES,
                                     .reservation = (enum lzlog_reservation)(l->variant & RESERVATION),
-                                    .secret = {.key = (l->variant & AES) != 0 ? key : NULL},
-                                    .compress = (l->variant & COMPRESS) != 0};
+                                    .key = (l->variant & AES) != 0 ? key : NULL};
     l->log = lzlog_open(&options, why);
     if (l->log == NULL)
         fprintf(stderr, "lzlog-bench: %s\n", why);
@@ -122,8 +121,7 @@ static bool logging_finish(void *self)
 static const char *read_file(const struct logging *l, const char *path, uint64_t *records, int *last)
 {
     char why[LZLOG_WHY_SIZE];
-    struct lzlog_secret secret = {.key = (l->variant & AES) != 0 ? key : NULL};
-    struct lzlog_reader *reader = lzlog_reader_open(path, &secret, why);
+    struct lzlog_reader *reader = lzlog_reader_open(path, (l->variant & AES) != 0 ? key : NULL, why);
     if (reader == NULL)
         return "a file cannot be opened";
     struct lzlog_record record;
@@ -216,8 +214,6 @@ const struct peer peer_lzlog_1 = RECYCLED("lzlog-1", 1, LZLOG_FETCH_ADD);
 const struct peer peer_lzlog_1_cas = RECYCLED("lzlog-1-cas", 1, LZLOG_CAS);
 const struct peer peer_lzlog_1_mutex = RECYCLED("lzlog-1-mutex", 1, LZLOG_MUTEX);
 const struct peer peer_lzlog_1_aes = RECYCLED("lzlog-1-aes", 1, LZLOG_FETCH_ADD | AES);
-/* Full files are compressed meanwhile, as far as there is time before they go. */
-const struct peer peer_lzlog_1_compress = RECYCLED("lzlog-1-compress", 1, LZLOG_FETCH_ADD | COMPRESS);
 const struct peer peer_lzlog_5 = RECYCLED("lzlog-5", 5, LZLOG_FETCH_ADD);
 const struct peer peer_lzlog_10 = RECYCLED("lzlog-10", 10, LZLOG_FETCH_ADD);
 const struct peer peer_lzlog_10_cas = RECYCLED("lzlog-10-cas", 10, LZLOG_CAS);

@@ -57,10 +57,10 @@ static pid_t start_child(const struct lzlog_options *options, struct promises *p
 }
 
 /* A record that was written when its thread was killed may be there unacknowledged; then the next session writes it again. */
-static void take_back(const char *dir, const struct lzlog_secret *secret, struct promises *promises)
+static void take_back(const char *dir, const uint8_t *key, struct promises *promises)
 {
     struct seen seen;
-    read_log(dir, secret, &seen);
+    read_log(dir, key, &seen);
     CHECK(seen.defects <= (uint64_t)THREADS * KILLS);
     for (unsigned i = 0; i < THREADS; i++) {
         uint64_t promised = atomic_load(&promises->written[i]);
@@ -69,31 +69,6 @@ static void take_back(const char *dir, const struct lzlog_secret *secret, struct
         CHECK(seen.first[i] == 0);
         atomic_store(&promises->written[i], seen.next[i]);
     }
-}
-
-/* all_packed tells whether all files of a log are compressed but the current and the next one. */
-static bool all_packed(const char *dir)
-{
-    char **paths, why[LZLOG_WHY_SIZE];
-    int files = list_log(dir, &paths);
-    bool all = true;
-    for (int i = 0; i < files - 2; i++) {
-        struct lzlog_reader *reader = lzlog_reader_open(paths[i], NULL, why);
-        CHECK(reader != NULL);
-        all = all && lzlog_reader_facts(reader).compressed;
-        lzlog_reader_close(reader);
-    }
-    free_list(paths, files);
-    return all;
-}
-
-/* compress_all lets a log that has nothing else to do compress what was left. */
-static void compress_all(const struct lzlog_options *options)
-{
-    struct lzlog *log = open_or_die(options);
-    while (!all_packed(options->dir))
-        usleep(1000);
-    lzlog_close(log);
 }
 
 static uint64_t acknowledged(struct promises *promises)
@@ -114,12 +89,12 @@ static void await_records(struct promises *promises, uint64_t more, pid_t child)
     }
 }
 
-static void kill_writers(enum lzlog_reservation r, const uint8_t *key, bool compress)
+static void kill_writers(enum lzlog_reservation r, const uint8_t *key)
 {
     char dir[5000];
-    snprintf(dir, sizeof(dir), "%s/%d", scratch_dir, (int)r + (key != NULL ? 10 : 0) + (compress ? 20 : 0));
+    snprintf(dir, sizeof(dir), "%s/%d", scratch_dir, (int)r + (key != NULL ? 10 : 0));
     struct lzlog_options options = {.dir = dir, .file_bytes = LZLOG_FILE_MIN * 4, .files = LZLOG_FILES_MAX, .reservation = r,
-                                    .secret = {.key = key}, .compress = compress};
+                                    .key = key};
     struct promises *promises = mmap(NULL, sizeof(*promises), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(promises != MAP_FAILED);
     uint64_t state = 11 + r;
@@ -130,11 +105,7 @@ static void kill_writers(enum lzlog_reservation r, const uint8_t *key, bool comp
         usleep((unsigned)(next_random(&state) % 15000)); /* also while the log is being opened */
         CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
         if (access(dir, F_OK) == 0)
-            take_back(dir, &options.secret, promises);
-    }
-    if (compress) {
-        compress_all(&options);
-        take_back(dir, &options.secret, promises);
+            take_back(dir, options.key, promises);
     }
     CHECK(acknowledged(promises) >= RECORDS * KILLS / 2);
     munmap(promises, sizeof(*promises));
@@ -143,18 +114,12 @@ static void kill_writers(enum lzlog_reservation r, const uint8_t *key, bool comp
 static void kills_lose_nothing(void)
 {
     for (enum lzlog_reservation r = LZLOG_FETCH_ADD; r <= LZLOG_MUTEX; r++)
-        kill_writers(r, NULL, false);
+        kill_writers(r, NULL);
 }
 
 static void kills_lose_nothing_encrypted(void)
 {
-    kill_writers(LZLOG_FETCH_ADD, test_key, false);
-}
-
-/* Each of them in the middle of compressing, or nearly: then the whole file is there, or the compressed one. */
-static void kills_while_compressing(void)
-{
-    kill_writers(LZLOG_FETCH_ADD, NULL, true);
+    kill_writers(LZLOG_FETCH_ADD, test_key);
 }
 
 /* With files recycled all the time: whatever is kept is the end of what each thread wrote. */
@@ -187,7 +152,6 @@ int main(int argc, char **argv)
     static const struct test tests[] = {
         {"a kill at any moment loses no record whose write had returned", kills_lose_nothing},
         {"nor when it is encrypted", kills_lose_nothing_encrypted},
-        {"nor while files are compressed", kills_while_compressing},
         {"nor while files are recycled", kills_while_recycling},
     };
     return RUN_TESTS("crash", tests, argc > 1 ? argv[1] : "/tmp");

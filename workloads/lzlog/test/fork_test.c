@@ -93,14 +93,14 @@ static void child_is_refused(const uint8_t *key)
 {
     char dir[5000];
     snprintf(dir, sizeof(dir), "%s/%s", scratch_dir, key != NULL ? "encrypted" : "plain");
-    struct lzlog_options options = {.dir = dir, .file_bytes = SMALL, .files = 3, .secret = {.key = key}};
+    struct lzlog_options options = {.dir = dir, .file_bytes = SMALL, .files = 3, .key = key};
     struct family f = start(&options, try_everything);
     write_records(&f, 3000);
     end(&f);
     write_records(&f, 20);
     close_parents(&f);
     struct seen seen;
-    read_log(dir, &options.secret, &seen);
+    read_log(dir, options.key, &seen);
     CHECK(seen.defects == 0 && seen.next[0] == f.number);
 }
 
@@ -156,11 +156,47 @@ static void child_goes_on(void)
     CHECK(seen.defects == 0 && seen.next[0] == 40);
 }
 
+/* helped opens a log and forks a helper, which lives until the other end of a pipe is closed. */
+static void helped(const struct lzlog_options *options, int ready, const int end[2])
+{
+    char none;
+    close(end[1]);
+    open_or_die(options);
+    await_preparer(options->dir);
+    if (fork() != 0) {
+        for (;;)
+            pause();
+    }
+    CHECK(write(ready, "", 1) == 1);
+    CHECK(read(end[0], &none, 1) == 0);
+    _exit(0);
+}
+
+/* The writer is killed, and a helper that it has forked lives on: the log can be opened again at once. */
+static void killed_beside_a_helper(void)
+{
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL};
+    char why[LZLOG_WHY_SIZE], none;
+    int ready[2], end[2];
+    CHECK(pipe(ready) == 0 && pipe(end) == 0);
+    pid_t writer = fork();
+    CHECK(writer >= 0);
+    if (writer == 0)
+        helped(&options, ready[1], end);
+    CHECK(read(ready[0], &none, 1) == 1);
+    CHECK(kill(writer, SIGKILL) == 0 && waitpid(writer, NULL, 0) == writer);
+    struct lzlog *log = lzlog_open(&options, why);
+    CHECK(log != NULL);
+    lzlog_close(log);
+    close(end[1]);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         {"a child's writes are refused, and its parent's log has no mark of them", children_are_refused},
         {"and so are those of a child's child", grandchildren_are_refused},
+        {"a log whose writer was killed can be opened, though a child of it lives on", killed_beside_a_helper},
         {"a log that its parent has closed can be read and opened, there and in the child", child_goes_on},
     };
     return RUN_TESTS("fork", tests, argc > 1 ? argv[1] : "/tmp");

@@ -1,7 +1,6 @@
 /* No room: full disks, and limits on files. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <linux/magic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -11,8 +10,6 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -97,63 +94,6 @@ static void full_disk(void)
     struct lzlog_options options = {.dir = scratch_dir, .file_bytes = 4 * 1024 * 1024};
     CHECK(lzlog_open(&options, why) == NULL && strstr(why, "no room") != NULL);
     CHECK(umount(scratch_dir) == 0);
-}
-
-/* What the folder's file system says that it is, and what one says that is named; 0: what it is. */
-static long pretended, pretended_named;
-
-/* This is called in place of the C library's. */
-int fstatfs(int fd, struct statfs *st)
-{
-    int failed = (int)syscall(SYS_fstatfs, fd, st);
-    if (failed == 0 && pretended != 0)
-        st->f_type = pretended;
-    return failed;
-}
-
-int statfs(const char *path, struct statfs *st)
-{
-    int failed = (int)syscall(SYS_statfs, path, st);
-    if (failed == 0 && pretended_named != 0)
-        st->f_type = pretended_named;
-    return failed;
-}
-
-/* An overlay writes to another file system, and is as good as that. */
-static void overlaid(void)
-{
-    static const char *const names[] = {"lower", "upper of it", "work", "merged"};
-    char path[4][5000], layers[16000], dir[6000], why[LZLOG_WHY_SIZE];
-    if (!small_disk())
-        return;
-    for (int i = 0; i < 4; i++) {
-        snprintf(path[i], sizeof(path[i]), "%s/%s", scratch_dir, names[i]);
-        CHECK(mkdir(path[i], 0700) == 0);
-    }
-    snprintf(layers, sizeof(layers), "lowerdir=%s,upperdir=%s,workdir=%s", path[0], path[1], path[2]);
-    CHECK(mount("overlay", path[3], "overlay", 0, layers) == 0);
-    snprintf(dir, sizeof(dir), "%s/log", path[3]);
-    struct lzlog_options options = {.dir = dir, .file_bytes = LZLOG_FILE_MIN, .files = 100};
-    make_filler();
-    fill_up(&options, remove_filler);
-    pretended_named = BTRFS_SUPER_MAGIC;
-    CHECK(lzlog_open(&options, why) == NULL && strstr(why, "does not keep the room") != NULL);
-    CHECK(umount(path[3]) == 0 && umount(scratch_dir) == 0);
-}
-
-static void unkept_room(void)
-{
-    char why[LZLOG_WHY_SIZE], **paths;
-    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = LZLOG_FILE_MIN};
-    static const long refused[] = {BTRFS_SUPER_MAGIC, NFS_SUPER_MAGIC, SMB2_SUPER_MAGIC, CIFS_SUPER_MAGIC, 0x2FC12FC1, 0xCA451A4E};
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-        pretended = refused[i];
-        CHECK(lzlog_open(&options, why) == NULL && strstr(why, "does not keep the room") != NULL);
-    }
-    CHECK(list_log(scratch_dir, &paths) == 0);
-    free_list(paths, 0);
-    pretended = EXT4_SUPER_MAGIC;
-    lzlog_close(open_or_die(&options));
 }
 
 static void set_limit(rlim_t limit)
@@ -263,8 +203,6 @@ int main(int argc, char **argv)
 {
     static const struct test tests[] = {
         {"a full disk is an error, and the log goes on when there is room", full_disk},
-        {"nor is it a signal on an overlay, whose upper folder counts", overlaid},
-        {"a file system on which a full disk could not be an error is refused", unkept_room},
         {"a limit on files is an error and no signal", limited_files},
         {"threads that are refused until there is room lose nothing", limited_threads},
     };

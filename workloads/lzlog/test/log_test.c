@@ -70,7 +70,7 @@ static void *write_some(void *argument)
 static void threads_together(enum lzlog_reservation r, const uint8_t *key)
 {
     struct lzlog_options options = small(LZLOG_FILES_MAX, r);
-    options.secret.key = key;
+    options.key = key;
     char dir[5000];
     snprintf(dir, sizeof(dir), "%s/%d", scratch_dir, (int)r + (key != NULL ? 10 : 0));
     options.dir = dir;
@@ -84,7 +84,7 @@ static void threads_together(enum lzlog_reservation r, const uint8_t *key)
         pthread_join(workers[i].thread, NULL);
     lzlog_close(log);
     struct seen seen;
-    read_log(dir, &options.secret, &seen);
+    read_log(dir, options.key, &seen);
     CHECK(seen.defects == 0 && seen.records == THREADS * 1500);
     for (unsigned i = 0; i < THREADS; i++)
         CHECK(seen.first[i] == 0 && seen.next[i] == 1500);
@@ -175,130 +175,39 @@ static void fewer_files_than_before(void)
     CHECK(seen.next[0] == 4010 && seen.defects == 0);
 }
 
-/* age makes the oldest files older by a day. */
-static void age(int count)
+static void touch(const char *name)
 {
-    char **paths;
-    struct timespec yesterday[2] = {{.tv_sec = time(NULL) - 24 * 3600}, {.tv_sec = time(NULL) - 24 * 3600}};
-    int files = list_log(scratch_dir, &paths);
-    CHECK(files >= count);
-    for (int i = 0; i < count; i++)
-        CHECK(utimensat(AT_FDCWD, paths[i], yesterday, 0) == 0);
-    free_list(paths, files);
+    char path[5000];
+    snprintf(path, sizeof(path), "%s/%s", scratch_dir, name);
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL && fclose(file) == 0);
 }
 
-/* oldest_number is the first number that a log's folder still has, once it has a file of a number. */
-static unsigned long oldest_number(unsigned long newest)
+/* A file that is not the log's, with a number that is: no session takes its name, nor that of another session. */
+static void stray_numbers(void)
 {
-    for (;;) {
-        char **paths;
-        int files = list_log(scratch_dir, &paths);
-        unsigned long first = files > 0 ? number_of(paths[0]) : 0, last = files > 0 ? number_of(paths[files - 1]) : 0;
-        free_list(paths, files);
-        if (last >= newest)
-            return first;
-        usleep(100);
-    }
-}
-
-static void old_files_go(void)
-{
-    struct lzlog_options options = small(20, LZLOG_FETCH_ADD);
-    static const uint8_t data[1000];
-    options.keep = 3600;
+    char path[5000], why[LZLOG_WHY_SIZE];
+    struct lzlog_options options = small(LZLOG_FILES_MAX, LZLOG_FETCH_ADD);
+    struct seen seen;
+    write_session(&options, 0, 10);
+    read_log(scratch_dir, NULL, &seen);
+    CHECK(seen.next[0] == 10);
+    touch("999999999999.lzlog");
+    for (int i = 0; i < 3; i++)
+        CHECK(lzlog_open(&options, why) == NULL && strstr(why, "move that file away") != NULL);
+    snprintf(path, sizeof(path), "%s/999999999999.lzlog", scratch_dir);
+    CHECK(unlink(path) == 0);
     struct lzlog *log = open_or_die(&options);
     struct lzlog_writer *writer = writer_or_die(log);
-    for (int i = 0; i < 5 * (SMALL / 1000); i++)
-        CHECK(lzlog_write(writer, data, sizeof(data)) == LZLOG_OK);
-    unsigned long current = 6; /* five files are full */
-    CHECK(oldest_number(current + 1) == 1);
-    age(2);
-    for (int i = 0; i < SMALL / 1000; i++)
-        CHECK(lzlog_write(writer, data, sizeof(data)) == LZLOG_OK);
-    CHECK(oldest_number(current + 2) == 3); /* another file was due */
-    age(1);
+    touch("000000000004.lzlog"); /* while the log is open */
+    write_range(writer, 0, 10, 3000);
     lzlog_writer_close(writer);
     lzlog_close(log);
-    CHECK(oldest_number(0) == 3);
-    log = open_or_die(&options);
-    CHECK(oldest_number(0) == 4);
-    lzlog_close(log);
-    options.keep = 0;
-    age(4);
-    log = open_or_die(&options);
-    CHECK(oldest_number(0) == 4);
-    lzlog_close(log);
-}
-
-/* day_of writes a time's day as names have it. */
-static void day_of(char day[16], time_t seconds)
-{
-    struct tm parts;
-    CHECK(gmtime_r(&seconds, &parts) != NULL && strftime(day, 16, "%Y-%m-%d-", &parts) == 11);
-}
-
-/* check_days sees that all files have a number in turn, and before it the day of one of two times. It returns how many files there are. */
-static int check_days(time_t from, time_t to)
-{
-    char **paths, first[16], last[16];
-    int count = list_log(scratch_dir, &paths);
-    unsigned long number = 0;
-    day_of(first, from);
-    day_of(last, to);
-    for (int i = 0; i < count; i++) {
-        const char *name = strrchr(paths[i], '/') + 1;
-        CHECK(strncmp(name, first, 11) == 0 || strncmp(name, last, 11) == 0);
-        CHECK(number == 0 || strtoul(name + 11, NULL, 10) == number + 1);
-        number = strtoul(name + 11, NULL, 10);
-    }
-    free_list(paths, count);
-    return count;
-}
-
-static void names_by_day(void)
-{
-    struct lzlog_options options = small(20, LZLOG_FETCH_ADD);
-    time_t begun = time(NULL);
-    options.by_day = true;
-    write_session(&options, 0, 3000);
-    write_session(&options, 3000, 3010);
-    int count = check_days(begun, time(NULL));
-    CHECK(count >= 4);
-    struct seen seen;
+    snprintf(path, sizeof(path), "%s/000000000004.lzlog", scratch_dir);
+    struct stat st;
+    CHECK(stat(path, &st) == 0 && st.st_size == 0 && unlink(path) == 0);
     read_log(scratch_dir, NULL, &seen);
-    CHECK(seen.defects == 0 && seen.first[0] == 0 && seen.next[0] == 3010);
-
-    /* What a kill leaves without a day gets one, and the oldest go by their names. */
-    char **paths, plain[5000];
-    CHECK(list_log(scratch_dir, &paths) == count);
-    snprintf(plain, sizeof(plain), "%s/%s", scratch_dir, strrchr(paths[count - 1], '/') + 1 + 11);
-    CHECK(rename(paths[count - 1], plain) == 0);
-    free_list(paths, count);
-    options.files = 3;
-    write_session(&options, 3010, 3011);
-    count = check_days(begun, time(NULL));
-    CHECK(count >= 2 && count <= 3);
-    read_log(scratch_dir, NULL, &seen);
-    CHECK(seen.defects == 0 && seen.next[0] == 3011);
-
-    /* Without the option they are the log's, too. */
-    options.by_day = false;
-    struct lzlog *log = open_or_die(&options);
-    lzlog_close(log);
-    CHECK(check_days(begun, time(NULL)) >= 2);
-}
-
-static void recycled_by_day(void)
-{
-    struct lzlog_options options = small(3, LZLOG_FETCH_ADD);
-    time_t begun = time(NULL);
-    options.by_day = true;
-    write_session(&options, 0, 6000);
-    int count = check_days(begun, time(NULL)); /* the next one, which never had its turn, has gone */
-    CHECK(count >= 2 && count <= 3);
-    struct seen seen;
-    read_log(scratch_dir, NULL, &seen);
-    CHECK(seen.defects == 0 && seen.next[0] == 6000);
+    CHECK(seen.defects == 0 && seen.first[0] == 0 && seen.next[0] == 3000);
 }
 
 static void two_writers(void)
@@ -364,6 +273,7 @@ static void lines_have_levels(void)
     CHECK(lzlog_print(writer, LZLOG_DEBUG, "left out") == LZLOG_OK);
     CHECK(lzlog_print(writer, LZLOG_INFO, "%d of %s", 7, "them") == LZLOG_OK);
     CHECK(lzlog_print(writer, LZLOG_FATAL, "%s", "") == LZLOG_OK);
+    CHECK(lzlog_print(writer, LZLOG_INFO, "by %s", "root\n2026-01-01T00:00:00.000000Z FATAL \x1b[2J\xc2\x9b\x9b\u00e9") == LZLOG_OK);
     lzlog_set_level(writer, LZLOG_TRACE);
     CHECK(lzlog_print(writer, LZLOG_TRACE, "all") == LZLOG_OK);
     lzlog_set_level(writer, LZLOG_ERROR);
@@ -378,6 +288,8 @@ static void lines_have_levels(void)
     struct lzlog_record record;
     CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, begun, "INFO", "7 of them"));
     CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, begun, "FATAL", ""));
+    CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD &&
+          is_line(&record, begun, "INFO", "by root\\n2026-01-01T00:00:00.000000Z FATAL \\x1b[2J\\xc2\\x9b\\x9b\u00e9"));
     CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && is_line(&record, begun, "TRACE", "all"));
     CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD && record.size == LZLOG_PRINT_MAX - 1);
     CHECK(lzlog_reader_next(reader, &record) == LZLOG_END);
@@ -396,7 +308,6 @@ static void bad_options(void)
         {.dir = scratch_dir, .file_bytes = (size_t)2 * LZLOG_FILE_MAX},
         {.dir = scratch_dir, .files = 2},
         {.dir = scratch_dir, .files = LZLOG_FILES_MAX + 1},
-        {.dir = scratch_dir, .secret = {.key = test_key, .passphrase = "both"}},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char why[LZLOG_WHY_SIZE] = "";
@@ -486,9 +397,7 @@ int main(int argc, char **argv)
         {"the oldest file goes first, always, and numbers rise", oldest_goes_first},
         {"short sessions go on in one file, cut to what is used", short_sessions_share_a_file},
         {"a log opened with fewer files gives up the oldest", fewer_files_than_before},
-        {"files that are older than they are kept go when another is due, and at the opening", old_files_go},
-        {"names begin with a day where that is asked for, and files are found by their numbers all the same", names_by_day},
-        {"a file that is recycled gets the day of its new turn", recycled_by_day},
+        {"a stray file with a number costs no session its records", stray_numbers},
         {"a second writer is refused with a sentence", two_writers},
         {"a record has 1 to 65,527 bytes", sizes_have_limits},
         {"a line has its time and its level, and those below the writer's are left out", lines_have_levels},

@@ -26,7 +26,7 @@ static void no_stream_twice(void)
 {
     static const uint8_t zeros[1000];
     char **paths, why[LZLOG_WHY_SIZE];
-    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL, .files = 12, .secret = {.key = test_key}};
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL, .files = 12, .key = test_key};
     uint8_t(*blocks)[16] = malloc((size_t)12 * SMALL);
     size_t count = 0;
     CHECK(blocks != NULL);
@@ -67,7 +67,7 @@ static void fresh_nonces(void)
     uint8_t nonces[ROUNDS * 4][16] = {{0}};
     int count = 0;
     static const uint8_t data[1000];
-    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL, .files = 3, .secret = {.key = test_key}};
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL, .files = 3, .key = test_key};
     for (int round = 0; round < ROUNDS; round++) { /* each recycles every file at least once */
         struct lzlog *log = open_or_die(&options);
         struct lzlog_writer *writer = writer_or_die(log);
@@ -106,15 +106,13 @@ static void keys_are_needed(void)
 {
     uint8_t other[LZLOG_KEY_SIZE] = "another key";
     char **paths, why[LZLOG_WHY_SIZE];
-    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
+    struct lzlog_options options = {.dir = scratch_dir, .key = test_key};
     write_one(&options);
     int files = list_log(scratch_dir, &paths);
     CHECK(files == 1);
-    struct lzlog_secret wrong = {.key = other}, kind = {.passphrase = "a word"};
-    CHECK(lzlog_reader_open(paths[0], &wrong, why) == NULL && strstr(why, "not its secret") != NULL);
-    CHECK(lzlog_reader_open(paths[0], &kind, why) == NULL && strstr(why, "not its secret") != NULL);
-    options.secret = wrong;
-    CHECK(lzlog_open(&options, why) == NULL && strstr(why, "secret") != NULL);
+    CHECK(lzlog_reader_open(paths[0], other, why) == NULL && strstr(why, "not its key") != NULL);
+    options.key = other;
+    CHECK(lzlog_open(&options, why) == NULL && strstr(why, "key") != NULL);
     struct lzlog_reader *reader = lzlog_reader_open(paths[0], NULL, why);
     struct lzlog_record record;
     unsigned thread;
@@ -124,42 +122,32 @@ static void keys_are_needed(void)
     CHECK(!parse_record(record.data, record.size, &thread, &number));
     lzlog_reader_close(reader);
     struct seen seen;
-    struct lzlog_secret right = {.key = test_key};
-    read_log(scratch_dir, &right, &seen);
+    read_log(scratch_dir, test_key, &seen);
     CHECK(seen.defects == 0 && seen.records == 20);
     free_list(paths, files);
 }
 
-static void passphrases_work(void)
+/* Whoever can write to the folder can make a plain file. So a key says that there is none. */
+static void plain_files_are_refused(void)
 {
-    char why[LZLOG_WHY_SIZE], **paths;
-    struct lzlog_options options = {.dir = scratch_dir, .secret = {.passphrase = "correct horse"}};
+    char plain[5000], secret[5000], why[LZLOG_WHY_SIZE], path[6000];
+    snprintf(plain, sizeof(plain), "%s/plain", scratch_dir);
+    snprintf(secret, sizeof(secret), "%s/secret", scratch_dir);
+    struct lzlog_options options = {.dir = plain};
     write_one(&options);
-    struct seen seen;
-    read_log(scratch_dir, &options.secret, &seen);
-    CHECK(seen.defects == 0 && seen.records == 20);
-    struct lzlog *log = open_or_die(&options); /* again, with the salt that the file has */
-    lzlog_close(log);
-    struct lzlog_secret wrong = {.passphrase = "battery staple"};
-    CHECK(list_log(scratch_dir, &paths) == 2); /* each opening begins a file */
-    CHECK(lzlog_reader_open(paths[0], &wrong, why) == NULL && lzlog_reader_open(paths[1], &wrong, why) == NULL);
-    free_list(paths, 2);
-}
-
-static void plain_then_encrypted(void)
-{
-    struct lzlog_options options = {.dir = scratch_dir};
-    char **paths, why[LZLOG_WHY_SIZE];
+    snprintf(path, sizeof(path), "%s/000000000001.lzlog", plain);
+    CHECK(lzlog_reader_open(path, test_key, why) == NULL && strstr(why, "it is not encrypted") != NULL);
+    options.key = test_key;
+    CHECK(lzlog_open(&options, why) == NULL && strstr(why, "000000000001.lzlog is not encrypted") != NULL);
+    options.dir = secret;
     write_one(&options);
-    options.secret.key = test_key;
     write_one(&options);
-    CHECK(list_log(scratch_dir, &paths) == 2);
-    for (int i = 0; i < 2; i++) {
-        struct lzlog_reader *reader = lzlog_reader_open(paths[i], NULL, why);
-        CHECK(reader != NULL && lzlog_reader_facts(reader).encrypted == (i == 1));
-        lzlog_reader_close(reader);
-    }
-    free_list(paths, 2);
+    CHECK(lzlog_open(&(struct lzlog_options){.dir = secret}, why) == NULL && strstr(why, "is encrypted, and") != NULL);
+    /* Not only the newest file is looked at. */
+    char to[6000];
+    snprintf(to, sizeof(to), "%s/000000000001.lzlog", secret);
+    CHECK(rename(path, to) == 0);
+    CHECK(lzlog_open(&options, why) == NULL && strstr(why, "000000000001.lzlog is not encrypted") != NULL);
 }
 
 /* add_zeros adds a record of zeros to a log, and takes it as it lies there: it is key stream. */
@@ -167,7 +155,7 @@ static void add_zeros(const char *dir, uint8_t stream[64])
 {
     static const uint8_t zeros[64];
     char **paths, why[LZLOG_WHY_SIZE];
-    struct lzlog_options options = {.dir = dir, .secret = {.key = test_key}};
+    struct lzlog_options options = {.dir = dir, .key = test_key};
     struct lzlog *log = open_or_die(&options);
     struct lzlog_writer *writer = writer_or_die(log);
     CHECK(lzlog_write(writer, zeros, sizeof(zeros)) == LZLOG_OK);
@@ -224,8 +212,8 @@ static void forge(uint8_t *file, uint64_t place, size_t size)
     memcpy(file + place, &word, sizeof(word));
 }
 
-/* count reads a file of bytes with a secret. */
-static void count(const uint8_t *bytes, size_t size, const struct lzlog_secret *secret, int *records, int *defects)
+/* count reads a file of bytes with a key. */
+static void count(const uint8_t *bytes, size_t size, const uint8_t *key, int *records, int *defects)
 {
     char path[5000], why[LZLOG_WHY_SIZE];
     struct lzlog_record record;
@@ -233,11 +221,11 @@ static void count(const uint8_t *bytes, size_t size, const struct lzlog_secret *
     snprintf(path, sizeof(path), "%s/forged", scratch_dir);
     FILE *file = fopen(path, "wb");
     CHECK(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
-    struct lzlog_reader *reader = lzlog_reader_open(path, secret, why);
+    struct lzlog_reader *reader = lzlog_reader_open(path, key, why);
     CHECK(reader != NULL);
     *records = *defects = 0;
     while ((item = lzlog_reader_next(reader, &record)) != LZLOG_END) {
-        CHECK(item == LZLOG_RECORD || secret == NULL || strstr(record.text, "its tag is wrong") != NULL);
+        CHECK(item == LZLOG_RECORD || key == NULL || strstr(record.text, "its tag is wrong") != NULL);
         ++*(item == LZLOG_RECORD ? records : defects);
     }
     lzlog_reader_close(reader);
@@ -245,11 +233,10 @@ static void count(const uint8_t *bytes, size_t size, const struct lzlog_secret *
 
 static void check_forgery(const uint8_t *bytes, size_t size, int wrong)
 {
-    struct lzlog_secret secret = {.key = test_key};
     int records, defects;
     count(bytes, size, NULL, &records, &defects); /* without the key it looks like any other file */
     CHECK(records == 3 && defects == 0);
-    count(bytes, size, &secret, &records, &defects);
+    count(bytes, size, test_key, &records, &defects);
     CHECK(records == 3 - wrong && defects == wrong);
 }
 
@@ -258,7 +245,7 @@ static void forgeries_are_found(void)
     enum { SIZE = 40, STORED = SIZE + LZ_TAG };
     const uint64_t first = LZ_DATA, second = first + lz_span(STORED);
     char **paths;
-    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
+    struct lzlog_options options = {.dir = scratch_dir, .key = test_key};
     struct lzlog *log = open_or_die(&options);
     struct lzlog_writer *writer = writer_or_die(log);
     for (int i = 0; i < 3; i++)
@@ -300,8 +287,7 @@ static void check_cut(const uint8_t *bytes, size_t size, int left)
     FILE *file = fopen(path, "wb");
     CHECK(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
     for (int with = 0; with < 2; with++) {
-        struct lzlog_secret secret = {.key = test_key};
-        struct lzlog_reader *reader = lzlog_reader_open(path, with ? &secret : NULL, why);
+            struct lzlog_reader *reader = lzlog_reader_open(path, with ? test_key : NULL, why);
         CHECK(reader != NULL);
         for (int i = 0; i < left; i++)
             CHECK(lzlog_reader_next(reader, &record) == LZLOG_RECORD);
@@ -317,7 +303,7 @@ static void cuts_are_found(void)
 {
     enum { SIZE = 40 };
     char **paths;
-    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
+    struct lzlog_options options = {.dir = scratch_dir, .key = test_key};
     struct lzlog *log = open_or_die(&options);
     struct lzlog_writer *writer = writer_or_die(log);
     for (int i = 0; i < 3; i++)
@@ -334,32 +320,6 @@ static void cuts_are_found(void)
     free_list(paths, 1);
 }
 
-/* The version before had no tag of the end, and says so under the tag of its header. */
-static void ends_without_tags(void)
-{
-    char **paths;
-    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
-    write_one(&options);
-    size_t size;
-    CHECK(list_log(scratch_dir, &paths) == 1);
-    uint8_t *bytes = load(paths[0], &size);
-    struct lz_header *header = (struct lz_header *)(void *)bytes;
-    struct lz_cipher *cipher = lz_cipher_new(test_key);
-    CHECK(cipher != NULL);
-    header->identity.version = LZ_TAGS;
-    memset(&header->end, 0, sizeof(header->end));
-    CHECK(lz_cipher_key_check(cipher, &header->identity, header->identity.key_check));
-    lz_identity_finish(&header->identity);
-    lz_cipher_free(cipher);
-    FILE *file = fopen(paths[0], "wb");
-    CHECK(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
-    free(bytes);
-    free_list(paths, 1);
-    struct seen seen;
-    read_log(scratch_dir, &options.secret, &seen);
-    CHECK(seen.defects == 0 && seen.records == 20);
-}
-
 /* opens_with tells whether a file opens with its key when a field of its header is another and the checksum fits. */
 static bool opens_with(const char *path, size_t at, size_t field, const void *value)
 {
@@ -371,10 +331,9 @@ static bool opens_with(const char *path, size_t at, size_t field, const void *va
     FILE *file = fopen(path, "wb");
     CHECK(file != NULL && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
     free(bytes);
-    struct lzlog_secret secret = {.key = test_key};
-    struct lzlog_reader *reader = lzlog_reader_open(path, &secret, why);
+    struct lzlog_reader *reader = lzlog_reader_open(path, test_key, why);
     if (reader == NULL)
-        CHECK(strstr(why, "header was changed") != NULL || strstr(why, "earlier version") != NULL);
+        CHECK(strstr(why, "header was changed") != NULL || strstr(why, "another version") != NULL);
     else
         lzlog_reader_close(reader);
     return reader != NULL;
@@ -383,7 +342,7 @@ static bool opens_with(const char *path, size_t at, size_t field, const void *va
 static void headers_are_sealed(void)
 {
     char **paths;
-    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
+    struct lzlog_options options = {.dir = scratch_dir, .key = test_key};
     write_one(&options);
     CHECK(list_log(scratch_dir, &paths) == 1);
     const uint64_t right = 1, other = 2;
@@ -410,7 +369,7 @@ static void reboot(void)
 
 static void after_a_reboot(void)
 {
-    struct lzlog_options options = {.dir = scratch_dir, .secret = {.key = test_key}};
+    struct lzlog_options options = {.dir = scratch_dir, .key = test_key};
     for (int sessions = 1; sessions <= 3; sessions++) {
         char **paths;
         write_one(&options);
@@ -510,12 +469,10 @@ int main(int argc, char **argv)
         {"a folder that was copied goes on with another key stream than its copy", copied_folder},
         {"a record that was changed or moved by who has no key is found with it", forgeries_are_found},
         {"records that were cut off are missed with it", cuts_are_found},
-        {"but not in files of the version that had no tag there", ends_without_tags},
-        {"a header that was changed is found, too, and a file of the version without tags is refused", headers_are_sealed},
+        {"a header that was changed is found, too, and a file of another version is refused", headers_are_sealed},
         {"every file has a nonce of its own, a recycled one too", fresh_nonces},
         {"records cannot be read without the key, nor added with another", keys_are_needed},
-        {"a passphrase makes the same key again", passphrases_work},
-        {"a log that begins to encrypt begins a new file", plain_then_encrypted},
+        {"with a key a plain file is refused, and in a plain log an encrypted one", plain_files_are_refused},
         {"an encrypted file is not gone on with after a reboot", after_a_reboot},
         {"a reader beside a writer gets whole records only", reader_beside_writer},
         {"a file that is being read is not recycled", reader_keeps_its_file},

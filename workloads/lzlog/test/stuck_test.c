@@ -89,7 +89,7 @@ static int count_files(void)
 
 static void others_go_on(const uint8_t *key)
 {
-    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL, .files = 4, .secret = {.key = key}};
+    struct lzlog_options options = {.dir = scratch_dir, .file_bytes = SMALL, .files = 4, .key = key};
     struct lzlog *log = open_or_die(&options);
     struct lzlog_writer *writer = writer_or_die(log);
     struct stopped *s = stop(log);
@@ -104,7 +104,7 @@ static void others_go_on(const uint8_t *key)
     char **paths, why[LZLOG_WHY_SIZE];
     int files = list_log(scratch_dir, &paths);
     for (int i = 0; i < files; i++) {
-        struct lzlog_reader *reader = lzlog_reader_open(paths[i], &options.secret, why);
+        struct lzlog_reader *reader = lzlog_reader_open(paths[i], options.key, why);
         struct lzlog_record record;
         enum lzlog_item item;
         CHECK(reader != NULL);

@@ -147,13 +147,13 @@ void remove_log(const char *dir)
     free_list(paths, count);
 }
 
-void read_log(const char *dir, const struct lzlog_secret *secret, struct seen *seen)
+void read_log(const char *dir, const uint8_t *key, struct seen *seen)
 {
     char **paths, why[LZLOG_WHY_SIZE];
     int count = list_log(dir, &paths);
     memset(seen, 0, sizeof(*seen));
     for (int i = 0; i < count; i++) {
-        struct lzlog_reader *reader = lzlog_reader_open(paths[i], secret, why);
+        struct lzlog_reader *reader = lzlog_reader_open(paths[i], key, why);
         if (reader == NULL)
             fprintf(stderr, "%s\n", why);
         CHECK(reader != NULL);

@@ -45,7 +45,7 @@ enum { SEEN_THREADS = 16 };
 struct seen {
     uint64_t first[SEEN_THREADS], next[SEEN_THREADS], records, defects;
 };
-void read_log(const char *dir, const struct lzlog_secret *secret, struct seen *seen);
+void read_log(const char *dir, const uint8_t *key, struct seen *seen);
 
 /* load reads a whole file into memory aligned to a page, which the caller frees; NULL if the file is not there any more. */
 uint8_t *load(const char *path, size_t *size);

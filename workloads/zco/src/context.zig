@@ -5,13 +5,12 @@ const linux = std.os.linux;
 
 const arch = if (builtin.os.tag != .linux) unknown() else switch (builtin.cpu.arch) {
     .x86_64 => @import("arch/x86_64.zig"),
-    .aarch64 => @import("arch/aarch64.zig"),
     else => unknown(),
 };
 
 fn unknown() noreturn {
     const here = @tagName(builtin.cpu.arch) ++ "-" ++ @tagName(builtin.os.tag);
-    @compileError("zco knows how to switch stacks on x86_64 and aarch64 Linux only, and this is " ++ here);
+    @compileError("zco knows how to switch stacks on x86_64 Linux only, and this is " ++ here);
 }
 
 /// Where a coroutine that does not run goes on. Everything else it needs is on its stack.

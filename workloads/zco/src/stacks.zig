@@ -6,8 +6,7 @@ const posix = std.posix;
 /// Every mapping ends at a multiple of it. The kernel's pages may be larger.
 const page = std.heap.page_size_min;
 
-/// Bytes of the guard: the largest page that a kernel may have on this processor. On aarch64 that is 64 KiB, which no frame jumps
-/// over that a whole stack has room for. It must be so much there, for the compiler touches each page of a frame on x86-64 only.
+/// Bytes of the guard: a page. The compiler touches each page of a frame, so that none jumps over it.
 pub const guard = std.heap.page_size_max;
 
 /// Stacks needs of T a field `next: *T`.

@@ -1,6 +1,5 @@
-// Command argocd-sync brings what lies in Git to a cluster by gitops-engine, the engine of Argo CD, as the controller of Argo CD leads it: step by step,
-// each from what the cluster has now and from what the steps before have said. It is for tests: what it applies comes from its standard input, a JSON
-// object for each sync, and each state in which a sync finds itself is a line of its standard output.
+// Command argocd-sync applies manifests to a cluster with gitops-engine, in the steps of Argo CD's controller. It is for tests: standard input has
+// one JSON object per sync, and standard output one line per state.
 package main
 
 import (
@@ -33,19 +32,19 @@ import (
 	"k8s.io/kubectl/pkg/util/openapi"
 )
 
-// tracking is the annotation by which Argo CD knows what is an application's.
+// tracking is the annotation that marks an application's objects.
 const tracking = "argocd.argoproj.io/tracking-id"
 
 // errComparison is what Argo CD calls a ComparisonError.
 var errComparison = errors.New("Failed to compare desired state to live state")
 
-// manager is the name under which Argo CD applies on the server's side.
+// manager is Argo CD's field manager.
 const manager = "argocd-controller"
 
 // between is how long a sync waits for its next step.
 const between = 100 * time.Millisecond
 
-// kinds are those of which an application can have objects here.
+// kinds are those of an application's possible objects.
 var kinds = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "namespaces"},
 	{Group: "apps", Version: "v1", Resource: "deployments"},
@@ -53,7 +52,6 @@ var kinds = []schema.GroupVersionResource{
 	{Group: "loadstone.dev", Version: "v1alpha1", Resource: "benchmarkruns"},
 }
 
-// request is a sync: of what, at which revision, and with which options of Argo CD, as Prune or PruneLast.
 type request struct {
 	Revision string                       `json:"revision"`
 	Objects  []*unstructured.Unstructured `json:"objects"`
@@ -65,7 +63,6 @@ type state struct {
 	Phase     string   `json:"phase"`
 	Message   string   `json:"message"`
 	Resources []result `json:"resources"`
-	// OutOfSync are the objects that differ from what lies in Git, as KIND/NAME.
 	OutOfSync []string `json:"outOfSync"`
 }
 
@@ -80,7 +77,7 @@ type result struct {
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "how the API server is reached")
 	app := flag.String("app", "", "name of the application")
-	asked := flag.String("health", "", "who knows the health of objects that Argo CD knows nothing of: a POST of the object is answered by its health")
+	asked := flag.String("health", "", "URL for the health of other objects: it answers a POST of the object with its health")
 	flag.Parse()
 	if err := run(*kubeconfig, *app, *asked, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -126,7 +123,6 @@ type engine struct {
 	parser  *managedfields.GvkParser
 }
 
-// sync takes steps until the sync has ended, and says each state once.
 func (e *engine) sync(ctx context.Context, r request, out *json.Encoder) error {
 	for _, o := range r.Objects {
 		annotations := o.GetAnnotations()
@@ -176,12 +172,12 @@ func (e *engine) sync(ctx context.Context, r request, out *json.Encoder) error {
 	}
 }
 
-// id is how Argo CD marks an object as an application's: a copy of the mark on another object counts for nothing.
+// id is Argo CD's mark on an application's object; it is invalid when copied to another object.
 func (e *engine) id(k kube.ResourceKey) string {
 	return fmt.Sprintf("%s:%s/%s:%s/%s", e.app, k.Group, k.Kind, k.Namespace, k.Name)
 }
 
-// compare holds what lies in Git against what there is. It asks the API server each time: Argo CD has a cache, and waits after each wave until it knows.
+// compare compares Git with the cluster. It asks the API server each time, while Argo CD waits for its cache.
 func (e *engine) compare(ctx context.Context, r request) (sync.ReconciliationResult, *diff.DiffResultList, error) {
 	wanted, live := map[kube.ResourceKey]bool{}, map[kube.ResourceKey]*unstructured.Unstructured{}
 	for _, o := range r.Objects {
@@ -240,7 +236,6 @@ type scope struct{}
 
 func (scope) IsNamespaced(k schema.GroupKind) (bool, error) { return k.Kind != "Namespace", nil }
 
-// scripts is the address of who runs the health scripts of argocd-cm.
 type scripts string
 
 // GetResourceHealth asks for the health of an object. Without an answer, Argo CD's own knowledge counts.

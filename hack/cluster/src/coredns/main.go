@@ -1,5 +1,4 @@
-// Command coredns is CoreDNS with the plugins that a cluster's own names need. There is no forward plugin:
-// a name outside the cluster is never asked for anywhere.
+// Command coredns is CoreDNS with the plugins for a cluster's own names. Without the forward plugin, it asks nothing for other names.
 package main
 
 import (
@@ -13,7 +12,7 @@ import (
 	_ "github.com/coredns/coredns/plugin/ready"
 )
 
-// The order of the directives is the order in which the plugins see a query.
+// Plugins see a query in this order.
 func init() {
 	dnsserver.Directives = []string{"health", "ready", "errors", "cache", "kubernetes"}
 }

@@ -21,7 +21,6 @@ func main() {
 	}
 }
 
-// reap takes every child that has ended: one SIGCHLD may stand for several.
 func reap() {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

@@ -1,4 +1,4 @@
-// Package screentest is a terminal for tests: a real one of the kernel, whose other end draws what it is told, as people would see it.
+// Package screentest is a kernel terminal for tests that draws what people would see.
 package screentest
 
 import (
@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Page is what a terminal shows. It knows what a screen uses: lines, carriage returns, the cursor up, and clearing below the cursor.
+// Page is a terminal's content. It supports lines, carriage returns, cursor up, and clearing below the cursor.
 type Page struct {
 	mu      sync.Mutex
 	lines   [][]rune
 	row     int
 	column  int
 	pending string
-	// seen are the lines that have been shown at any time.
+	// seen are all lines shown so far.
 	seen []string
 }
 
-// Write draws text. A sequence that is cut is drawn with the next text.
+// Write draws text. A partial sequence waits for the next text.
 func (p *Page) Write(text []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *Page) draw(r rune) {
 	}
 }
 
-// obey does what a sequence asks for: A moves the cursor up, and J clears everything below and right of it.
+// obey executes a sequence: A moves the cursor up, J clears below and right of it.
 func (p *Page) obey(argument string, command byte) {
 	switch {
 	case command == 'A':
@@ -102,7 +102,7 @@ func (p *Page) Lines() []string {
 	return p.text()
 }
 
-// Seen reports whether a line was shown at any time that holds all of some texts.
+// Seen reports whether a line with all these texts was shown.
 func (p *Page) Seen(texts ...string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *Page) Seen(texts ...string) bool {
 	return false
 }
 
-// Open opens a terminal of some width. What is written there appears on the page once done was called, which closes the terminal.
+// Open opens a terminal of a width. Text appears on the page after done, which closes the terminal.
 func Open(t *testing.T, width uint16) (terminal *os.File, page *Page, done func()) {
 	t.Helper()
 	near, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -147,9 +147,9 @@ func Open(t *testing.T, width uint16) (terminal *os.File, page *Page, done func(
 		_, _ = io.Copy(page, near) // It ends with an error when the terminal is closed.
 	}()
 	done = sync.OnceFunc(func() {
-		_ = terminal.Close() // What was written is there already.
+		_ = terminal.Close() // The text is there already.
 		<-drawn
-		_ = near.Close() // Nobody writes there any more.
+		_ = near.Close() // There are no more writes.
 	})
 	t.Cleanup(done)
 	return terminal, page, done

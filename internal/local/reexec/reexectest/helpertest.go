@@ -23,7 +23,7 @@ func Await(t *testing.T, what string, happened func() bool) {
 	}
 }
 
-// OwnCPUs returns the CPUs on which the test may run.
+// OwnCPUs returns the CPUs that the test may use.
 func OwnCPUs(t *testing.T) []int {
 	t.Helper()
 	cpus := util.ParseCPUs(kernel.OwnCPUsAllowed())

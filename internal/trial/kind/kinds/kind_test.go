@@ -356,15 +356,6 @@ func TestAKindWhoseTrialsHaveTwoProgramsIsComparedAndCountedByTrial(t *testing.T
 	}
 }
 
-func TestValuesInTwoUnitsAreRefused(t *testing.T) {
-	d := run(t, 4, 1)
-	last := &d.Trials[len(d.Trials)-1]
-	last.Rows[0].Unit = "µs"
-	if _, err := analysis.Analyse(d); err == nil || !strings.Contains(err.Error(), "ns") || !strings.Contains(err.Error(), "µs") {
-		t.Errorf("got %v, want a word about both units", err)
-	}
-}
-
 func TestTooFewBlocksOfAKindDecideNothing(t *testing.T) {
 	table, err := analysis.Analyse(run(t, 4, 1.5))
 	if err != nil {

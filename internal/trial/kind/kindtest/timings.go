@@ -1,6 +1,5 @@
-// Package kindtest has two kinds of work that the rest of the project does not know: one of blocks, and one that
-// follows them and has a report section. Tests take them through planning, both backends, comparison and report. They
-// share the agent of all programs that measure themselves, but read and compare its result in their own way.
+// Package kindtest has two kinds of work that the rest of the project does not know: one of blocks, and one that follows them and has a report
+// section.
 package kindtest
 
 import (

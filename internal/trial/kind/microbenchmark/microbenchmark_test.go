@@ -98,6 +98,21 @@ func TestATrialKnowsHowItsOwnProgramPrints(t *testing.T) {
 	}
 }
 
+func TestFormatIsRecognizedByDefault(t *testing.T) {
+	p, err := plan.Compile(spec(outputs("old", "BM_*", "*"), func(s *v1alpha1.BenchmarkRunSpec) { s.Microbenchmark.Format = "" }), plan.Options{Name: "parsers", UID: "u"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range p.Trials {
+		work := kinds.Planned(p.Plan, trial)
+		var m record.TrialManifest
+		work.Describe(&m)
+		if m.Programs.Format != record.Auto || work.Members()[0].Processes[1].Args[1] != "--format=Auto" {
+			t.Errorf("%s reads %+v", trial.Name, m.Programs)
+		}
+	}
+}
+
 func TestEveryBlockRunsEveryProgramOnce(t *testing.T) {
 	p, err := plan.Compile(spec(), plan.Options{Name: "parsers", UID: "u"})
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 )
 
 func readPrograms(own v1alpha1.Microbenchmark) record.Programs {
-	p := record.Programs{Format: own.Format, LimitSeconds: own.LimitSeconds}
+	format := cmp.Or(own.Format, record.Auto)
+	p := record.Programs{Format: format, LimitSeconds: own.LimitSeconds}
 	for _, o := range own.Outputs {
-		p.Outputs = append(p.Outputs, record.ProgramOutput{Implementation: o.Implementation, Format: cmp.Or(o.Format, own.Format), Cases: o.Cases})
+		p.Outputs = append(p.Outputs, record.ProgramOutput{Implementation: o.Implementation, Format: cmp.Or(o.Format, format), Cases: o.Cases})
 	}
 	return p
 }

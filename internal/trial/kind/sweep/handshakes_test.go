@@ -71,3 +71,30 @@ func TestWhoAsksAServerKnowsThatItSpeaksTLS(t *testing.T) {
 		t.Errorf("of plain servers it says %v", got)
 	}
 }
+
+func TestAPercentileThatNoRunCanMeetIsNoted(t *testing.T) {
+	const want = "objectives[0] bounds a percentile of load sweep, a closed loop: it can be missed, but not met. Add a load of k6 or vegeta with requestsPerSecond, and name it in the load of the objective"
+	p99 := v1alpha1.Objective{Metric: v1alpha1.ObjectiveLatencyPercentile, Percentile: "99", Max: "5000"}
+	for name, tc := range map[string]struct {
+		objective v1alpha1.Objective
+		rate      int32
+		noted     bool
+	}{
+		"a percentile without a rate": {p99, 0, true},
+		"a percentile at a rate":      {p99, 1000, false},
+		"a mean without a rate":       {v1alpha1.Objective{Metric: v1alpha1.ObjectiveMeanLatency, Max: "5000"}, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var p record.Plan
+			spec := loads(func(s *v1alpha1.BenchmarkRunSpec) {
+				s.Objectives, s.Loads[0].Tool, s.Loads[0].Levels[0].RequestsPerSecond = []v1alpha1.Objective{tc.objective}, v1alpha1.ToolK6, tc.rate
+			})
+			if v := (sweep.Kind{}).Plan(spec, &p); v != nil {
+				t.Fatal(v)
+			}
+			if slices.Contains(p.Notes, want) != tc.noted {
+				t.Errorf("the notes are %q, want %q: %v", p.Notes, want, tc.noted)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
@@ -76,4 +77,16 @@ func checkCapacity(spec v1alpha1.BenchmarkRunSpec, o v1alpha1.Objective, i int) 
 		}
 	}
 	return kind.Invalid("spec.objectives[%d] is a Capacity, but load %q has no search: name a load of spec.loads that has one", i, o.Load)
+}
+
+// noteClosedLoops names the objectives on percentiles that no run can meet.
+func noteClosedLoops(p *record.Plan, spec v1alpha1.BenchmarkRunSpec) {
+	for i, o := range spec.Objectives {
+		for _, l := range spec.Loads {
+			closed := slices.DeleteFunc(slices.Clone(l.Levels), func(level v1alpha1.Level) bool { return level.RequestsPerSecond > 0 })
+			if l.Levels = closed; o.Percentile != "" && speaksOf(o, l) {
+				p.Note("objectives[%d] bounds a percentile of load %s, a closed loop: it can be missed, but not met. Add a load of k6 or vegeta with requestsPerSecond, and name it in the load of the objective", i, l.Name)
+			}
+		}
+	}
 }

@@ -37,9 +37,11 @@ func (Kind) Plan(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) *kind.Violation
 	}
 	compare(p, spec)
 	cells(p, spec.Loads)
+	noteOrder(p)
 	noteDuet(p)
 	noteHandshakes(p, spec)
 	noteProtocol(p, spec)
+	noteClosedLoops(p, spec)
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (Kind) Type() record.WorkType { return record.Sweep }
 
 // Work implements kind.Kind.
 func (Kind) Work(p record.Plan, line record.PlannedTrial) kind.Work {
-	return Sweep{Implementations: kind.Servers(p, line), Generators: p.Generators, Cells: p.Cells, Placement: p.Placement}
+	return Sweep{Implementations: kind.Servers(p, line), Generators: p.Generators, Cells: inOrder(p, line), Placement: p.Placement}
 }
 
 // Rows implements kind.Kind: levels have their own comparison.

@@ -32,7 +32,7 @@ func main() {
 	for line := range strings.Lines(string(status)) {
 		name, value, _ := strings.Cut(line, ":")
 		switch name {
-		case "CapEff", "CapBnd", "NoNewPrivs", "Uid", "Gid":
+		case "CapEff", "CapBnd", "NoNewPrivs", "Seccomp", "Uid", "Gid":
 			seen[name] = strings.Join(strings.Fields(value), " ")
 		}
 	}
