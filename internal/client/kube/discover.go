@@ -112,9 +112,11 @@ func FindIn(ctx context.Context, config *rest.Config, namespace string) (*Instal
 	in := &Installation{Client: c, Close: func() {}}
 	var dial artifact.Dial
 	if service, ok := inCluster(s3.Endpoint, namespace); ok {
-		if dial, in.Close, err = forward(ctx, config, c, service, s3.Endpoint); err != nil {
+		t, err := forward(ctx, config, c, service, s3.Endpoint)
+		if err != nil {
 			return nil, err
 		}
+		dial, in.Close = t.dial, t.close
 	}
 	in.Store, err = artifact.OpenThrough(s3, dial)
 	return in, err

@@ -8,14 +8,13 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 // inCluster reports whether an endpoint is a Service (NAME.NAMESPACE.svc:PORT or NAME:PORT), which users reach only by port forwarding.
@@ -34,47 +33,108 @@ func inCluster(endpoint, namespace string) (client.ObjectKey, bool) {
 	return client.ObjectKey{}, false
 }
 
-// forward forwards a local port to a Service's pod. Requests keep the store's name, which S3 signatures cover; only the connection is
-// redirected.
-func forward(ctx context.Context, config *rest.Config, c client.Client, service client.ObjectKey, endpoint string) (artifact.Dial, func(), error) {
+// way is a forwarded port.
+type way struct {
+	address string
+	ended   <-chan struct{}
+	end     func()
+}
+
+// tunnel forwards a local port to a Service's pod. client-go ends a forwarding when the pod resets a single connection,
+// so another one is then opened.
+type tunnel struct {
+	open func(context.Context) (*way, error)
+
+	mu      sync.Mutex
+	current *way
+}
+
+// forward opens a tunnel. Requests keep the store's name, which S3 signatures cover; only the connection is redirected.
+func forward(ctx context.Context, config *rest.Config, c client.Client, service client.ObjectKey, endpoint string) (*tunnel, error) {
+	t := &tunnel{open: func(ctx context.Context) (*way, error) { return openWay(ctx, config, c, service, endpoint) }}
+	_, err := t.way(ctx)
+	return t, err
+}
+
+func (t *tunnel) dial(ctx context.Context, network, _ string) (net.Conn, error) {
+	for again := true; ; again = false {
+		w, err := t.way(ctx)
+		if err != nil {
+			return nil, err
+		}
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, w.address)
+		if err == nil || !again {
+			return conn, err //nolint:wrapcheck // net's own errors name the address.
+		}
+		w.end()
+		<-w.ended
+	}
+}
+
+func (t *tunnel) way(ctx context.Context) (*way, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.current != nil {
+		select {
+		case <-t.current.ended:
+		default:
+			return t.current, nil
+		}
+	}
+	w, err := t.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.current = w
+	return w, nil
+}
+
+func (t *tunnel) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.current.end()
+}
+
+func openWay(ctx context.Context, config *rest.Config, c client.Client, service client.ObjectKey, endpoint string) (*way, error) {
 	pod, port, err := podBehind(ctx, c, service, endpoint)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	roundTripper, upgrader, err := spdy.RoundTripperFor(config)
 	if err != nil {
-		return nil, nil, fmt.Errorf("preparing a forwarded port: %w", err)
+		return nil, fmt.Errorf("preparing a forwarded port: %w", err)
 	}
 	host, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return nil, nil, fmt.Errorf("preparing a forwarded port: %w", err)
+		return nil, fmt.Errorf("preparing a forwarded port: %w", err)
 	}
 	address := host.JoinPath("api/v1/namespaces", pod.Namespace, "pods", pod.Name, "portforward")
-	stop, ready, failed := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	stop, ready, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	end := sync.OnceFunc(func() { close(stop) })
 	dialer := spdy.NewDialer(upgrader, &http.Client{Transport: roundTripper}, http.MethodPost, address)
 	f, err := portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{"0:" + strconv.Itoa(port)}, stop, ready, io.Discard, io.Discard)
 	if err != nil {
-		return nil, nil, fmt.Errorf("forwarding a port to pod %s: %w", pod.Name, err)
+		return nil, fmt.Errorf("forwarding a port to pod %s: %w", pod.Name, err)
 	}
-	go func() { failed <- f.ForwardPorts() }()
+	var failed error
+	go func() {
+		defer close(ended)
+		failed = f.ForwardPorts()
+	}()
 	select {
 	case <-ready:
-	case err := <-failed:
-		return nil, nil, fmt.Errorf("forwarding a port to pod %s: %w", pod.Name, err)
+	case <-ended:
+		return nil, fmt.Errorf("forwarding a port to pod %s: %w", pod.Name, failed)
 	case <-ctx.Done():
-		close(stop)
-		return nil, nil, fmt.Errorf("forwarding a port to pod %s: %w", pod.Name, ctx.Err())
+		end()
+		return nil, fmt.Errorf("forwarding a port to pod %s: %w", pod.Name, ctx.Err())
 	}
 	ports, err := f.GetPorts()
 	if err != nil {
-		close(stop)
-		return nil, nil, fmt.Errorf("forwarding a port to pod %s: %w", pod.Name, err)
+		end()
+		return nil, fmt.Errorf("forwarding a port to pod %s: %w", pod.Name, err)
 	}
-	local := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(ports[0].Local)))
-	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, local)
-	}
-	return dial, func() { close(stop) }, nil
+	return &way{address: net.JoinHostPort("127.0.0.1", strconv.Itoa(int(ports[0].Local))), ended: ended, end: end}, nil
 }
 
 func podBehind(ctx context.Context, c client.Client, service client.ObjectKey, endpoint string) (*corev1.Pod, int, error) {

@@ -1,6 +1,9 @@
 package kube
 
 import (
+	"context"
+	"net"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,4 +93,42 @@ func TestPodBehindAService(t *testing.T) {
 	if err == nil || err.Error() != `reading Service storage/minio of the object store: services "minio" not found` {
 		t.Errorf("error %v of a Service that is not there", err)
 	}
+}
+
+func TestATunnelThatEndsIsOpenedAgain(t *testing.T) {
+	var opened []*way
+	tunnel := &tunnel{open: func(ctx context.Context) (*way, error) {
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		ended := make(chan struct{})
+		opened = append(opened, &way{address: listener.Addr().String(), ended: ended, end: sync.OnceFunc(func() {
+			_ = listener.Close()
+			close(ended)
+		})})
+		return opened[len(opened)-1], nil
+	}}
+	dial := func(wantOpened int) {
+		t.Helper()
+		conn, err := tunnel.dial(t.Context(), "tcp", "the store")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if conn.RemoteAddr().String() != opened[len(opened)-1].address || len(opened) != wantOpened {
+			t.Errorf("connected to %s after %d openings, want %d", conn.RemoteAddr(), len(opened), wantOpened)
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	dial(1)
+	dial(1)
+	opened[0].end()
+	dial(2)
+	// The listener is closed, and the end not yet known.
+	opened[1].address = "127.0.0.1:1"
+	dial(3)
+	tunnel.close()
+	<-opened[2].ended
 }
