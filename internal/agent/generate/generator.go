@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -272,7 +274,6 @@ type conclusion struct {
 	generator *Generator
 	result    record.GeneratorResult
 	versions  map[record.Tool]string
-	used      []string
 	names     []string
 }
 
@@ -295,7 +296,6 @@ func (c *conclusion) add(ctx context.Context, r *cellRun) {
 	kind := r.slot.Cell.Tool
 	if r.tool != nil && c.versions[kind] == "" {
 		c.versions[kind] = toolVersion(ctx, c.generator.config.Dir, r.tool)
-		c.used = append(c.used, string(kind)+" "+c.versions[kind])
 	}
 	if r.run.Raw != "" {
 		c.names = append(c.names, r.run.Raw)
@@ -307,7 +307,16 @@ func (c *conclusion) add(ctx context.Context, r *cellRun) {
 	}
 }
 
+func toolVersions(versions map[record.Tool]string) string {
+	var out []string
+	for _, kind := range slices.Sorted(maps.Keys(versions)) {
+		out = append(out, string(kind)+" "+versions[kind])
+	}
+	return strings.Join(out, ", ")
+}
+
 func (c *conclusion) finish() (record.GeneratorResult, []string) {
-	c.result.Environment.ToolVersion = strings.Join(c.used, ", ")
+	// The order of the levels differs between trials.
+	c.result.Environment.ToolVersion = toolVersions(c.versions)
 	return c.result, c.names
 }

@@ -164,3 +164,9 @@ func TestGeneratorKillsItsToolWhenItMustEnd(t *testing.T) {
 		t.Fatal("the tool was not killed")
 	}
 }
+
+func TestToolVersionsDoNotDependOnTheOrderOfLevels(t *testing.T) {
+	if got := toolVersions(map[record.Tool]string{record.ToolWrk: "4.1.0", record.ToolVegeta: "12.13.0", record.ToolAb: "2.3"}); got != "ab 2.3, vegeta 12.13.0, wrk 4.1.0" {
+		t.Errorf("got %q", got)
+	}
+}
