@@ -37,8 +37,12 @@ type Change struct {
 // Found reports whether chance alone does not explain the change.
 func (c Change) Found() bool { return c.Low > 0 || c.High < 0 }
 
-// leastBlocks is what a slope with an interval needs.
-const leastBlocks = 4
+const (
+	// leastBlocks is what a slope with an interval needs.
+	leastBlocks = 4
+	// mostReach is the factor on either side of a change from which its interval says nothing.
+	mostReach = 10
+)
 
 // cell is a cell's log of speed.
 type cell struct {
@@ -124,7 +128,7 @@ func cellsOf(group int32, g *validity.Group) []cell {
 	return out
 }
 
-// change returns the change over a distance; nil if the blocks are too few. The error is the jackknife's over blocks.
+// change returns the change over a distance; nil if the blocks are too few or its interval is too wide. The error is the jackknife's over blocks.
 // Within compares only the cells of one trial.
 func change(cells []cell, within bool, distance, alpha float64) *Change {
 	blocks := blocksOf(cells)
@@ -149,6 +153,9 @@ func change(cells []cell, within bool, distance, alpha float64) *Change {
 	freedom := n - 2 // A level, or an intercept, and a slope.
 	reach := inference.TQuantile(1-alpha/2, freedom) * math.Sqrt(squares*(n-1)/n)
 	share := func(slope float64) float64 { return math.Expm1(slope * distance) }
+	if reach*distance > math.Log(mostReach) {
+		return nil
+	}
 	return &Change{Change: share(all), Low: share(all - reach), High: share(all + reach), Blocks: len(blocks)}
 }
 
@@ -157,6 +164,10 @@ func change(cells []cell, within bool, distance, alpha float64) *Change {
 func slope(cells []cell, within bool) (float64, bool) {
 	own := slices.Clone(cells)
 	center(own, func(c cell) int32 { return c.group })
+	least := 1e-12
+	for _, c := range own {
+		least += 1e-6 * c.at * c.at
+	}
 	const rounds, done = 20, 1e-9 // Means are taken off in turn. Without missing cells, the second round changes nothing.
 	for range rounds {
 		if !within || max(center(own, func(c cell) int32 { return c.block }), center(own, func(c cell) int32 { return c.group })) < done {
@@ -168,7 +179,7 @@ func slope(cells []cell, within bool) (float64, bool) {
 		squares += c.at * c.at
 		products += c.at * c.speed
 	}
-	if squares < 1e-12 {
+	if squares < least {
 		return 0, false
 	}
 	return products / squares, true

@@ -1,6 +1,7 @@
 package trend
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -58,7 +59,7 @@ func (w *world) run(random *rand.Rand) Result {
 					log += w.age * float64(at)
 				}
 				throughput, cost := 1000*math.Exp(log), 50*math.Exp(-log)
-				group.Cells = append(group.Cells, validity.Cell{Block: block, Validity: validity.Valid, Values: measured.Values{AgeSeconds: float64(at), Throughput: &throughput, CPUPerRequest: &cost}})
+				group.Cells = append(group.Cells, validity.Cell{Block: block, Validity: validity.Valid, Values: measured.Values{AgeSeconds: float64(at) + 0.01*random.Float64(), Throughput: &throughput, CPUPerRequest: &cost}})
 			}
 		}
 		w.trials = append(w.trials, record.TrialData{Manifest: record.TrialManifest{Cells: cells}})
@@ -112,6 +113,17 @@ func TestTooFewBlocksHaveNoTrend(t *testing.T) {
 	}
 	if r := Of(record.Plan{}, nil, nil); r.OverRun != nil || r.LevelOrders != 0 {
 		t.Errorf("a run without cells has %+v", r)
+	}
+}
+
+// Reports are JSON, which has no infinity. Blocks with a single cell have almost no spread of age.
+func TestTrendsAreFinite(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 1000 {
+		w := world{mirrored: true, blocks: 7, noise: 0.05, missing: 0.3 + 0.6*random.Float64()}
+		if _, err := json.Marshal(w.run(random)); err != nil {
+			t.Fatalf("with %.0f %% of the cells missing: %v", 100*w.missing, err)
+		}
 	}
 }
 
