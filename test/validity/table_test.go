@@ -49,7 +49,7 @@ var faults = []fault{
 	},
 	{name: "closed connections", flags: []string{"--close-every=10"}, record: "`network.passiveOpens` against the connections of the level"},
 	{
-		name: "requests that hang", flags: []string{"--hang-every=100"}, committed: func(c counts) int64 { return c.Hung },
+		name: "requests that hang", flags: []string{"--hang-every=10"}, committed: func(c counts) int64 { return c.Hung },
 		record: "`sockets.hung`; the throughput; `series` that stands still",
 	},
 	{
@@ -64,7 +64,7 @@ var faults = []fault{
 	{name: "memory that grows", flags: []string{"--leak=512"}, record: "`rssStartBytes`, `rssMiddleBytes` and `rssBytes`"},
 	{name: "more CPU time", flags: []string{"--spin=20000"}, record: "`cpuNanos` by requests: a compared value, no fault"},
 	{name: "another answer than expected", flags: []string{"--answer=goodbye"}, record: "the check before the trial, which then does not run"},
-	{name: "a server that exits", flags: []string{"--exit-after=300ms"}, record: "the container's exit"},
+	{name: "a server that exits", flags: []string{"--exit-after=100ms"}, record: "the container's exit"},
 }
 
 // column is a tool and the faults that it notices.

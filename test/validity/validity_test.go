@@ -80,6 +80,19 @@ func TestWhichToolNoticesWhichFault(t *testing.T) {
 	}
 }
 
+// met reports whether a load met enough of a fault. A tool without a measurement waits for all of its connections.
+func (c column) met(f fault, counted counts, m record.Measurement, err error) bool {
+	want := c.notices[f.name]
+	if f.committed == nil {
+		got, _ := noticed(m, err)
+		return want == "" || containsAll(got, want)
+	}
+	if want == noMeasurement {
+		return f.committed(counted) >= int64(c.cell.Connections)
+	}
+	return err != nil || f.committed(counted) > 0
+}
+
 // meets runs the tool against a server with a fault.
 func (c column) meets(t *testing.T, f fault, program string) {
 	t.Helper()
@@ -94,7 +107,7 @@ func (c column) meets(t *testing.T, f fault, program string) {
 		counted = server.stop(t, f)
 		m, err = c.Parse(raw)
 		late := m.Errors.Timeout > 0 && !strings.Contains(want, "Timeout")
-		return !late && (err != nil || f.committed == nil || f.committed(counted) > 0)
+		return !late && c.met(f, counted, m, err)
 	})
 	got, most := noticed(m, err)
 	if f.committed == nil && want != "" && containsAll(got, want) {
