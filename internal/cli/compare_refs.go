@@ -23,7 +23,7 @@ import (
 
 const compareRefsHelp = `Compares two commits of a Git repository on this machine. BASE and HEAD are branches, tags or commits. The
 command checks each out into its own folder, builds it with --build, and measures both in alternation. At the
-end it removes the folders. Uncommitted changes are not measured.
+end it removes the folders. Uncommitted changes are not measured: commit or stash them first.
 
 COMMAND starts a server. Write {port} where the port belongs. With --format, COMMAND is a program that measures
 itself, such as a test binary of Go with benchmarks. With --format Time, the wall time, CPU time and peak memory

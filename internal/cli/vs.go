@@ -28,6 +28,10 @@ Commands are split at spaces and quotes, as in a shell, and run without a shell.
 An argument is an image if it has a tag, as in server:1.5, or is an archive or an OCI layout, as in
 ./server.tar.
 
+The load sends the next request after each answer, so its latencies are no response times. With
+--response-times, a short test finds the throughputs first. A second load then sends requests at a fixed rate:
+70 % of the lowest throughput, at most 10,000 requests/s.
+
 The implementations run in seven blocks, in random order, each time as a new process. Disturbed blocks are
 repeated. With --save, nothing is measured: the comparison is written as a BenchmarkRun file, to be changed
 and measured with "loadstone run". See also "loadstone run --help".`
@@ -44,7 +48,7 @@ func vsCommand() *cobra.Command {
 	v.Name, v.Blocks, v.Seconds = "vs", vsBlocks, vsSeconds
 	here := localRun{output: textOutput}
 	var save string
-	var timed bool
+	var timed, responseTimes bool
 	c := &cobra.Command{
 		Use:   "vs BASELINE OTHER...",
 		Short: "Compare commands or images on this machine, without a file",
@@ -62,7 +66,13 @@ func vsCommand() *cobra.Command {
 			if timed {
 				v.Format = v1alpha1.FormatTime
 			}
+			if err := refuseResponseTimes(responseTimes, timed, save); err != nil {
+				return err
+			}
 			file, text, err := versus(c, &v, "--time", args)
+			if err == nil && responseTimes {
+				file, err = withResponseTimes(c, &v, here.output)
+			}
 			if err != nil {
 				return err
 			}
@@ -76,6 +86,7 @@ func vsCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.BoolVar(&timed, "time", false, "compare the wall time, CPU time and peak memory of any commands")
+	f.BoolVar(&responseTimes, "response-times", false, "also compare response times, at a rate that all servers sustain in a short test (needs vegeta)")
 	bindVersus(&v, f)
 	f.StringVar(&save, "save", "", "write the comparison to `FILE`, which must not exist, and measure nothing")
 	f.StringVar(&here.out, "out", "", "write plan, raw output, manifests and report to `DIR` (default loadstone-results/vs-TIME)")
@@ -105,11 +116,15 @@ func versus(c *cobra.Command, v *runfile.Versus, flag string, args []string) (*r
 	if err := v.Add(args); err != nil {
 		return nil, "", badInput(err)
 	}
+	return versusFile(c.Context(), v)
+}
+
+func versusFile(ctx context.Context, v *runfile.Versus) (*runfile.File, string, error) {
 	text, err := v.Text()
 	if err != nil {
 		return nil, "", err
 	}
-	file, err := runfile.Parse(c.Context(), []byte(text))
+	file, err := runfile.Parse(ctx, []byte(text))
 	if err == nil {
 		_, err = runfile.ValidateRun(file)
 	}

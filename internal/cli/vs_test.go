@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,17 +65,19 @@ func TestVsRefusesInvalidInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		"one implementation":       {[]string{"./a {port}"}, "name at least two implementations"},
-		"no port":                  {[]string{"./a", "./b"}, `"./a" does not say its port: write {port} where the port belongs`},
-		"an image without a port":  {[]string{"a:1", "a:2"}, "the image a:1 needs the port that its server listens on: add --port PORT"},
-		"an address":               {[]string{"http://a", "http://b"}, `"http://a" is an address, and Loadstone measures only servers that it starts`},
-		"shell syntax":             {[]string{"--time", "ls | wc", "ls"}, `"ls | wc" has shell syntax (|), and commands run without a shell: put it in a script`},
-		"an open quote":            {[]string{"--time", "ls 'a", "ls"}, `"ls 'a" has a quote that is not closed`},
-		"nothing":                  {[]string{"--time", " ", "ls"}, `" " is empty: write a command`},
-		"a flag of servers":        {[]string{"--time", "ls", "ls -l", "--port", "1"}, "--port is for servers, and --time for other commands: remove one of them"},
-		"one name twice":           {[]string{"a=./x {port}", "b=./x {port}", "a=./y {port}", "--port", "x"}, `invalid argument "x" for "--port"`},
-		"a port that is too large": {[]string{"./a", "./b", "--port", "70000"}, "spec.implementations[0].port"},
-		"a path without a slash":   {[]string{"./a {port}", "./b {port}", "--path", "x"}, "path"},
+		"one implementation":         {[]string{"./a {port}"}, "name at least two implementations"},
+		"no port":                    {[]string{"./a", "./b"}, `"./a" does not say its port: write {port} where the port belongs`},
+		"an image without a port":    {[]string{"a:1", "a:2"}, "the image a:1 needs the port that its server listens on: add --port PORT"},
+		"an address":                 {[]string{"http://a", "http://b"}, `"http://a" is an address, and Loadstone measures only servers that it starts`},
+		"shell syntax":               {[]string{"--time", "ls | wc", "ls"}, `"ls | wc" has shell syntax (|), and commands run without a shell: put it in a script`},
+		"an open quote":              {[]string{"--time", "ls 'a", "ls"}, `"ls 'a" has a quote that is not closed`},
+		"nothing":                    {[]string{"--time", " ", "ls"}, `" " is empty: write a command`},
+		"a flag of servers":          {[]string{"--time", "ls", "ls -l", "--port", "1"}, "--port is for servers, and --time for other commands: remove one of them"},
+		"one name twice":             {[]string{"a=./x {port}", "b=./x {port}", "a=./y {port}", "--port", "x"}, `invalid argument "x" for "--port"`},
+		"response times of commands": {[]string{"--time", "ls", "ls -l", "--response-times"}, "--response-times is for servers, and --time for other commands"},
+		"response times, only saved": {[]string{"./a {port}", "./b {port}", "--response-times", "--save", "x"}, "--response-times measures the rate first, and --save measures nothing"},
+		"a port that is too large":   {[]string{"./a", "./b", "--port", "70000"}, "spec.implementations[0].port"},
+		"a path without a slash":     {[]string{"./a {port}", "./b {port}", "--path", "x"}, "path"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if out, err := execute(t, append([]string{"vs"}, tc.args...)...); err == nil || status(err) != statusBadInput || !strings.Contains(err.Error(), tc.want) || out != "" {
@@ -120,4 +125,49 @@ func TestVsSaysWhyNothingCanBeCompared(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRateForResponseTimes(t *testing.T) {
+	for throughput, want := range map[float64]int32{2: 1, 20: 14, 999: 690, 12_345: 8600, 80_000: 10_000} {
+		if got := rateFor(throughput); got != want {
+			t.Errorf("rateFor(%v) = %d, want %d", throughput, got, want)
+		}
+	}
+}
+
+func TestVsComparesResponseTimes(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	server := filepath.Join(servers(t), "gohttp") + " --port={port}"
+	results := filepath.Join(t.TempDir(), "results")
+	c := loadstone(ctx, "vs", "a="+server, "b="+server, "--response-times", "--out", results)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// One trial has the load at the rate. The others are like it.
+	told, rate := regexp.MustCompile(`the lowest throughput in a short test was \d+ requests/s: response times are compared at (\d+) requests/s$`), ""
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if m := told.FindStringSubmatch(lines.Text()); m != nil {
+			rate = m[1]
+		}
+		if strings.HasPrefix(lines.Text(), "block 1/7 ") {
+			if rate == "" || !strings.Contains(lines.Text(), "response-times-10-r"+rate+" ") {
+				t.Errorf("the rate is %q, and a trial prints %q", rate, lines.Text())
+			}
+			break
+		}
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Error(err)
+	}
+	rest, err := io.ReadAll(out)
+	if got := statusAfter(errors.Join(err, c.Wait())); got != statusInterrupted || rate == "" {
+		t.Errorf("it ends with status %d: %s", got, rest)
+	}
+	leavesNothing(t, results)
 }

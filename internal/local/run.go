@@ -66,6 +66,8 @@ type Run struct {
 	// prefix is the run's path in the folder; work is the processes' folder.
 	prefix, work string
 	seats        Seats
+	// allowed are the CPUs of this program before the run.
+	allowed []int
 	// scripts are the users', as read when the run was made; frozen says where they are stored.
 	scripts []protocol.Script
 	frozen  []record.FrozenScript
@@ -210,7 +212,7 @@ func (r *Run) chooseSeats(context.Context) error {
 	if !enough {
 		own = Share(cores, n)
 	}
-	r.seats = own
+	r.seats, r.allowed = own, allowed
 	return nil
 }
 
@@ -287,10 +289,11 @@ func (r *Run) withBodies() (v1alpha1.BenchmarkRunSpec, error) {
 }
 
 // Lead leads the run to its end. If ctx ends first, it reports complete blocks and leaves no process.
-func (r *Run) Lead(ctx context.Context) (progress.Ending, error) {
+func (r *Run) Lead(ctx context.Context) (_ progress.Ending, err error) {
 	// Processes inherit the CPUs of their starting thread, and agents die with it.
 	runtime.LockOSThread()
 	defer r.claim.End()
+	defer func() { err = errors.Join(err, stayOn(r.allowed)) }()
 	if r.reported {
 		return r.makeReport(ctx, "")
 	}

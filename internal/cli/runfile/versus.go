@@ -30,7 +30,9 @@ type Versus struct {
 	MaxRatio string
 	// LimitSeconds is the maximum duration of a program.
 	LimitSeconds int32
-	FreePort     func() (int32, error)
+	// Rate, in requests per second, is of a load for response times; 0 for none.
+	Rate     int32
+	FreePort func() (int32, error)
 }
 
 // PortPlaceholder stands for the port in a server's command.
@@ -51,6 +53,9 @@ func (v *Versus) Add(args []string) error {
 	v.name()
 	return nil
 }
+
+// Last is the last connection count.
+func (v *Versus) Last() int32 { return v.Connections[len(v.Connections)-1] }
 
 // Text returns the run file.
 func (v *Versus) Text() (string, error) { return filled(versusSource, v) }
