@@ -38,7 +38,6 @@ var elsewhere = map[string]runner{
 	"make cluster-down":       {tests, "hack/cluster/down.sh"},
 	"make images deploy":      {tests, "make -s images deploy"},
 	"make workloads images":   {tests, "make -s workloads"},
-	"make -s kubeconfig":      {tests, `eval "$(hack/cluster/kubeconfig.sh)"`},
 	"make faults":             {"test/e2e/random_faults_test.go", "func TestRandomFaultsLoseNothingAndBlameNobody("},
 	"make suite-kills":        {"test/e2e/suite_kills_test.go", "func TestAnOperatorThatIsKilledMeasuresEachRoundOnce("},
 	"hack/cluster/build.sh":   {tests, "hack/cluster/build.sh"},

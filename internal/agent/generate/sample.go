@@ -117,7 +117,7 @@ type looker interface {
 }
 
 // sample looks at the connections until the process ends, and uses no more than its share of the CPU time. own and used return the CPU time of
-// this thread and of the cell so far, in nanoseconds. Waking up costs almost as much as a look, so each pause pays for the next look.
+// this thread and of the cell so far, in nanoseconds.
 func sample(peek looker, own, used func() (int64, error), s *httpcheck.Sampler) error {
 	before, err := own()
 	if err != nil {

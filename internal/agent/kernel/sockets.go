@@ -46,7 +46,7 @@ var ErrOldKernel = errors.New("the kernel does not count the bytes that a connec
 // ReadSockets asks the kernel for established connections to a port in this network namespace. A connection that waits for an answer longer
 // than patience counts as hung. It needs no privileges.
 //
-// The kernel filters by state and port. The answer is parsed in place: 10,000 connections take 4 MB, and only five numbers of each are needed.
+// The answer is parsed in place: 10,000 connections take 4 MB, and only five numbers of each are needed.
 func ReadSockets(port int, patience time.Duration) (*record.Sockets, error) {
 	sum := connections{patience: patience}
 	if err := askKernel(sum.connection, diagRequest(syscall.AF_INET, port), diagRequest(syscall.AF_INET6, port)); err != nil {

@@ -73,8 +73,7 @@ func checkStarved(f *facts) []Reason {
 const mixTolerance, mixShare = 0.1, 0.02
 
 // checkMix voids a cell whose requests do not match the weights. All cells begin at the same place of the order, so a
-// cell with few requests may lack the rare ones. A slower server then gets a different mix than a faster one, and
-// their costs are those of different work.
+// cell with few requests may lack the rare ones.
 func checkMix(f *facts) []Reason {
 	mix := f.Level.Mix
 	if len(mix) == 0 || f.Requests == 0 {

@@ -159,8 +159,7 @@ func checkLittle(f *facts) []Reason {
 
 // checkInFlight looks for streams that carry no requests. The server may allow fewer streams, leave requests
 // unanswered, or close connections, which h2load does not reopen. The sockets do not show this while other streams of
-// the connection are busy. A busy generator explains the gap by itself. Requests cut off at the end count as if they
-// took the mean.
+// the connection are busy. A busy generator explains the gap by itself.
 func checkInFlight(f *facts) []Reason {
 	if !obeysLittle(f) || f.Level.StreamsPerConnection <= 1 || f.Busiest() >= generatorBusy {
 		return nil

@@ -117,8 +117,8 @@ const (
 
 // checkStalls marks the latencies of a closed load whose server stood still repeatedly, for garbage collection for
 // example. A waiting connection sends nothing, so each stall adds one long latency where users would have met many.
-// Throughput and CPU time stay right. Latencies from an intended start include stalls. Stalls that the hypervisor, a
-// quota, neighbours or lost segments may have caused are not counted.
+// Latencies from an intended start include stalls. Stalls that the hypervisor, a quota, neighbours or lost segments may
+// have caused are not counted.
 func checkStalls(f *facts) []Reason {
 	share, ok := f.Observed(measured.StillShare)
 	few := f.Stills < 2 || f.LongestStill < shortStill && f.Stills < shortStills

@@ -74,9 +74,8 @@ var allEvidence = []evidence{
 // seriesSeconds is the least length with enough intervals of 0.1 s: 11, and some to spare for late samples.
 const seriesSeconds = 2
 
-// checkSeen marks a cell that some check could not examine: an unchecked cell is not known to be good. What such a
-// cell never has (answers of a script, the course of a duet, a warm-up that was not planned) is not missing. Cells
-// without a measurement or observation are marked already.
+// checkSeen marks a cell that some check could not examine: an unchecked cell is not known to be good. What such a cell
+// never has (answers of a script, the course of a duet, a warm-up that was not planned) is not missing.
 func checkSeen(f *facts) []Reason {
 	if !f.Complete() || f.Requests <= 0 || f.Seen == nil || f.Seen.Error != "" {
 		return nil

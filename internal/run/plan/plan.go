@@ -306,8 +306,7 @@ func (p *Plan) trials(run string, work record.WorkType) {
 }
 
 // RepeatBlocks returns the most blocks that may replace disturbed ones: as many again. If a third of all blocks is
-// disturbed, seven whole ones come out of seven planned with probability 0.95 (0.72 with half as many, 0.38 with
-// two). A run on a machine that is never quiet ends after twice its time.
+// disturbed, seven whole ones come out of seven planned with probability 0.95 (0.72 with half as many, 0.38 with two).
 func RepeatBlocks(blocks int32) int32 { return max(blocks, repeatBlocksAtLeast) }
 
 // Repeat returns the trials of a repeat block, from 1.

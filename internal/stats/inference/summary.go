@@ -57,9 +57,9 @@ func Moments(values []float64) (mean, sd float64) {
 	return mean, math.Sqrt(squares / (n - 1))
 }
 
-// meanInterval is for a mean of positive values: Student's t on the log of the mean, with the mean's relative
-// standard error (delta method). It always holds the printed arithmetic mean, agrees with the plain t interval under
-// small noise, and cannot reach below zero. An interval of the logs would be of the geometric mean.
+// meanInterval is for a mean of positive values: Student's t on the log of the mean, with the mean's relative standard
+// error (delta method). It always holds the printed arithmetic mean, agrees with the plain t interval under small
+// noise, and cannot reach below zero.
 func meanInterval(mean, sd float64, n int) (low, high float64) {
 	reach := math.Exp(TQuantile(1-Alpha/2, float64(n-1)) * sd / mean / math.Sqrt(float64(n)))
 	return mean / reach, mean * reach

@@ -11,8 +11,7 @@ import (
 
 // Order returns names in the order of a block. It follows from the plan's seed, and each order is equally likely. In a
 // mirrored plan, the second block of each pair reverses the order of the first. So over a pair, each name has the same
-// mean position, and a steady drift cancels. Repeat blocks continue the pairs: the first one mirrors the last block of
-// an odd number.
+// mean position, and a steady drift cancels.
 func Order(p record.Plan, block int32, names []string) []string {
 	reversed := p.Mirrored && block%2 == 0
 	if reversed {

@@ -70,8 +70,7 @@ type Tried struct {
 }
 
 // Start returns the first rate of a block's searches: start, or up to a half of it or twice of it. Each block has another
-// one. So their steps lie at different rates, and the gaps between steps average out. The fractions are van der
-// Corput's sequence: 0, 1/2, 1/4, 3/4.
+// one. So their steps lie at different rates, and the gaps between steps average out.
 func Start(start, block int32) int32 {
 	fraction := float64(bits.Reverse32(uint32(block-1))) / (1 << 32)
 	rate := float64(start) * math.Pow(stride, math.Round(fraction)-fraction)

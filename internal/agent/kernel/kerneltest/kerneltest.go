@@ -81,9 +81,8 @@ func OwnTime(b *testing.B, spent func() (int64, error), f func()) {
 	b.ReportMetric(float64(after-before)/float64(b.N), "cpu-ns/op")
 }
 
-// Node is a machine seen by a process that may use all of its CPUs: cgroups of version 2, with a quota of two CPUs above the process. The
-// threads of a core are numbered next to each other or half the machine apart, as firmware does. Each CPU has been busy for as many ticks as
-// its number, and idle for 100.
+// Node is a machine seen by a process that may use all of its CPUs: cgroups of version 2, with a quota of two CPUs above the process. Each
+// CPU has been busy for as many ticks as its number, and idle for 100.
 func Node(cpus, threads int, adjacent bool) fstest.MapFS {
 	root := fstest.MapFS{}
 	add := func(name, text string) { root[name] = &fstest.MapFile{Data: []byte(text + "\n")} }

@@ -8,9 +8,8 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// inOrder returns the cells in the order of a trial's block: random, and reversed in the next block. So a level says
-// something about the load, and not about the age of the server. All trials of a block have the same order. A search
-// moves as a whole, since each step needs those before it.
+// inOrder returns the cells in the order of a trial's block: random, and reversed in the next block. All trials of a
+// block have the same order. A search moves as a whole, since each step needs those before it.
 func inOrder(p record.Plan, line record.PlannedTrial) []record.Cell {
 	if !p.Mirrored {
 		return p.Cells
