@@ -104,6 +104,8 @@ func TestMissingScriptIsAwaitedThenRefused(t *testing.T) {
 		}, v1alpha1.ReasonInvalidSpec, "spec.loads[1].script: the scripts of all loads exceed 1048576 bytes in total"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			w.clock.hold(true)
+			defer w.clock.hold(false)
 			run := w.apply(name, tc.delta)
 			if tc.reason == v1alpha1.ReasonObjectMissing {
 				run = await(w, run, "a word of what is missing", waitsFor(tc.says))
@@ -122,8 +124,10 @@ func TestMissingScriptIsAwaitedThenRefused(t *testing.T) {
 		s.Loads[0].Request = v1alpha1.Request{Method: "POST", BodyFrom: v1alpha1.BodySource{ConfigMap: "mine", Key: "order.json"}}
 	}
 	// The ConfigMap may be applied after the run.
+	w.clock.hold(true)
 	run := await(w, w.apply("posts", posts), "a word of what is missing", waitsFor("spec.loads[0].request.bodyFrom.key: ConfigMap mine has no key order.json"))
 	w.scriptsAlso("order.json", `{"a": 1}`)
+	w.clock.hold(false)
 	run = w.awaitEnd(run)
 	condition(t, run.Status.Conditions, v1alpha1.ConditionSucceeded, metav1.ConditionTrue, v1alpha1.ReasonDone)
 	store, err := artifact.Open(w.store)

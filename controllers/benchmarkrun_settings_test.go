@@ -31,9 +31,11 @@ func TestConfigMapsExistBeforeStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const says = `implementations[go].files[0] names the ConfigMap "mine", which namespace `
+	w.clock.hold(true)
 	run := await(w, w.apply("missing", filed), "a word of what is missing", waitsFor(says))
 	w.clock.Forward(inputs.Patience)
 	run = w.awaitEnd(run)
+	w.clock.hold(false)
 	for _, kind := range []string{v1alpha1.ConditionPlanned, v1alpha1.ConditionSucceeded} {
 		condition(t, run.Status.Conditions, kind, metav1.ConditionFalse, v1alpha1.ReasonObjectMissing, says)
 	}
