@@ -19,7 +19,7 @@ func TestAnswersThatDifferAreWrongUnlessAnyBodyWillDo(t *testing.T) {
 				t.Parallel()
 				b := newBench(t, func(c Config) *Generator {
 					g := New(c, tools.All(ScriptsDir(c.Dir)), nil)
-					g.maxLate = patience
+					g.maxLate, g.grace = patience, patience
 					return g
 				})
 				c := cell(2, 1)

@@ -126,7 +126,7 @@ func (g *Generator) begin(ctx context.Context, clock timing.Clock, r *cellRun, r
 	}
 	b.counted = g.count()
 	r.run.Started = time.Now()
-	b.process, err = launch(ctx, g.config.Dir, r.args, r.share, nil, raw, clock.At(r.slot.End+toolGrace))
+	b.process, err = launch(ctx, g.config.Dir, r.args, r.share, nil, raw, clock.At(r.slot.End+g.grace))
 	if err == nil {
 		b.probe = g.probe(ctx, b.counted.network, 0)
 	}
@@ -144,7 +144,7 @@ func (g *Generator) beginWaiting(ctx context.Context, clock timing.Clock, r *cel
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	before := g.networkCounts()
-	b.process, err = launch(ctx, g.config.Dir, r.args, r.share, in, raw, clock.At(r.slot.End+toolGrace))
+	b.process, err = launch(ctx, g.config.Dir, r.args, r.share, in, raw, clock.At(r.slot.End+g.grace))
 	if err != nil {
 		return b, errors.Join(err, gate.Close())
 	}

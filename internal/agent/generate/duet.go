@@ -98,7 +98,7 @@ func (d *duet) warmUp(ctx context.Context, clock timing.Clock) error {
 	if err := d.generator.punctual(ctx, from); err != nil {
 		return err
 	}
-	if err := d.takeTurns(ctx, tool.Warmup, from, until, until.Add(toolGrace)); err != nil {
+	if err := d.takeTurns(ctx, tool.Warmup, from, until, until.Add(d.generator.grace)); err != nil {
 		return fmt.Errorf("the warm-up ended before its time: %w", err)
 	}
 	d.stop()
@@ -120,7 +120,7 @@ func (d *duet) load(ctx context.Context, clock timing.Clock) error {
 		return err
 	}
 	until := clock.At(d.slot.Measured)
-	if err := d.takeTurns(ctx, tool.Measure, from, until, clock.At(d.slot.End+toolGrace)); err != nil {
+	if err := d.takeTurns(ctx, tool.Measure, from, until, clock.At(d.slot.End+d.generator.grace)); err != nil {
 		return err
 	}
 	first, second := d.peers[0], d.peers[1]

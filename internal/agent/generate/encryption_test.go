@@ -39,7 +39,7 @@ func (s shellAt) Args(_ record.Cell, target tool.Target, _ tool.Purpose) []strin
 // withTools makes a generator with all tools that accepts any lateness.
 func withTools(c Config) *Generator {
 	g := New(c, tools.All(ScriptsDir(c.Dir)), nil)
-	g.maxLate = patience
+	g.maxLate, g.grace = patience, patience
 	return g
 }
 

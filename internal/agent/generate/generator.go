@@ -62,7 +62,8 @@ type Generator struct {
 	search  Searcher
 	scripts string
 	machine machine
-	maxLate time.Duration
+	// maxLate and grace are MaxLate and toolGrace.
+	maxLate, grace time.Duration
 	// network is Config.Network; if it cannot be read, nil with a reason.
 	network      *kernel.Network
 	networkError error
@@ -79,7 +80,7 @@ type Generator struct {
 
 // New makes a generator. The Searcher is for cells that are steps of a search.
 func New(c Config, tools map[record.Tool]tool.Tool, s Searcher) *Generator {
-	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: MaxLate}
+	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: MaxLate, grace: toolGrace}
 	g.networkError = errShared
 	if c.Network != "" {
 		g.network, g.networkError = kernel.OpenNetwork(c.Network)

@@ -30,10 +30,10 @@ func withTool(tl tool.Tool) func(Config) *Generator {
 	return func(c Config) *Generator { return patient(c, tl, nil) }
 }
 
-// patient makes a generator that accepts any lateness, since a busy machine must not fail a test.
+// patient makes a generator that accepts late cells and slow tools, since a busy machine must not fail a test.
 func patient(c Config, tl tool.Tool, s Searcher) *Generator {
 	g := New(c, map[record.Tool]tool.Tool{record.ToolWrk: tl}, s)
-	g.maxLate = patience
+	g.maxLate, g.grace = patience, patience
 	return g
 }
 

@@ -22,7 +22,7 @@ func TestAMixIsCheckedLoadedAndAudited(t *testing.T) {
 		t.Run(string(name), func(t *testing.T) {
 			b := newBench(t, func(c Config) *Generator {
 				g := New(c, tools.All(ScriptsDir(c.Dir)), nil)
-				g.maxLate = patience
+				g.maxLate, g.grace = patience, patience
 				return g
 			})
 			c := cell(2, 1)

@@ -69,7 +69,7 @@ func TestWrongAnswersToTheLoadAloneAreSeen(t *testing.T) {
 			t.Run(string(name)+", "+server, func(t *testing.T) {
 				b := newBench(t, func(c Config) *Generator {
 					g := New(c, tools.All(ScriptsDir(c.Dir)), nil)
-					g.maxLate = patience
+					g.maxLate, g.grace = patience, patience
 					return g
 				})
 				c, target := sampledCell(name), cheating(t, first)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"loadstone.dev/loadstone/internal/cli/lint"
 	"loadstone.dev/loadstone/internal/testbed"
 )
 
@@ -36,7 +37,12 @@ func TestRealToolsAreUnderstood(t *testing.T) {
 	for name, tc := range tests {
 		for tool, call := range calls(t, server.URL+tc.path) {
 			t.Run(tool+" and "+name, func(t *testing.T) {
-				s := parse(t, tool, run(t, call.args, call.output))[0]
+				var s lint.Sample
+				// k6 samples its users once per second, and on a slow machine never within a test of one second.
+				testbed.Await(t, "a summary with the users of "+tool, func() bool {
+					s = parse(t, tool, run(t, call.args, call.output))[0]
+					return s.Connections > 0
+				})
 				if s.Tool != call.args[0] || s.Connections != 4 || s.Requests == 0 || s.Recomputed == 0 || len(s.Latency) == 0 || s.Bytes == nil {
 					t.Errorf("sample %+v", s)
 				}
