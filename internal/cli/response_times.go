@@ -7,7 +7,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"sync"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -64,18 +64,13 @@ func lowestThroughput(ctx context.Context, v runfile.Versus, told screen.Teller)
 		return 0, fmt.Errorf("making a folder for the short test: %w", err)
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // A temporary folder.
-	var mu sync.Mutex
 	lowest, measured := math.Inf(1), 0
-	o := runOptions(file.Run, ".", folder+"/results", told)
+	o := runOptions(file.Run, ".", filepath.Join(folder, "results"), told)
 	o.Tell = func(e progress.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		if e.Kind == progress.EventMeasured {
-			for _, r := range e.Results {
-				if r.Failed == "" {
-					lowest = min(lowest, r.Value)
-					measured++
-				}
+		for _, r := range e.Results {
+			if e.Kind == progress.EventMeasured && r.Failed == "" {
+				lowest = min(lowest, r.Value)
+				measured++
 			}
 		}
 	}
@@ -88,11 +83,14 @@ func lowestThroughput(ctx context.Context, v runfile.Versus, told screen.Teller)
 	switch {
 	case err != nil:
 		return 0, err
-	case ending.Interrupted, ending.State != conduct.Succeeded:
+	case ending.Interrupted:
+		return 0, &statusError{statusInterrupted, errors.New("interrupted in the short test: nothing was compared")}
+	case ending.State != conduct.Succeeded:
 		return 0, statusOf(ending)
-	case measured < len(v.Implementations)*len(v.Connections), lowest < 1/rateShare:
-		return 0, fmt.Errorf("the short test measured %d of %d cells, with at least %.2g requests/s: --response-times needs servers that answer at least 2 in each",
-			measured, len(v.Implementations)*len(v.Connections), lowest)
+	case measured < len(v.Implementations)*len(v.Connections):
+		return 0, fmt.Errorf("the short test measured %d of %d cells, so there is no rate: run the comparison without --response-times to see why", measured, len(v.Implementations)*len(v.Connections))
+	case lowest < 1/rateShare:
+		return 0, fmt.Errorf("a server answered only %.2g requests/s in the short test, which is too few for --response-times: remove the flag", lowest)
 	}
 	return lowest, nil
 }

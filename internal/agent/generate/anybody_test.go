@@ -5,7 +5,6 @@ import (
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
-	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
@@ -17,11 +16,7 @@ func TestAnswersThatDifferAreWrongUnlessAnyBodyWillDo(t *testing.T) {
 		for expected, anyBody := range map[string]bool{"any body": true, "the same body": false} {
 			t.Run(string(name)+", "+expected, func(t *testing.T) {
 				t.Parallel()
-				b := newBench(t, func(c Config) *Generator {
-					g := New(c, tools.All(ScriptsDir(c.Dir)), nil)
-					g.maxLate, g.grace = patience, patience
-					return g
-				})
+				b := newBench(t, withTools)
 				c := cell(2, 1)
 				c.Tool, c.Connection, c.DurationSeconds, c.Request.Expect.AnyBody = name, record.KeepAlive, 2, anyBody
 				target := testbed.NewCounting(t)

@@ -5,7 +5,6 @@ import (
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
-	"loadstone.dev/loadstone/internal/tool/tools"
 	"loadstone.dev/loadstone/internal/trial/kind/sweep"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 	"loadstone.dev/loadstone/internal/trial/timetable"
@@ -20,11 +19,7 @@ func TestAMixIsCheckedLoadedAndAudited(t *testing.T) {
 	for _, name := range []record.Tool{record.ToolWrk, record.ToolK6} {
 		testbed.Programs(t, string(name))
 		t.Run(string(name), func(t *testing.T) {
-			b := newBench(t, func(c Config) *Generator {
-				g := New(c, tools.All(ScriptsDir(c.Dir)), nil)
-				g.maxLate, g.grace = patience, patience
-				return g
-			})
+			b := newBench(t, withTools)
 			c := cell(2, 1)
 			c.Tool, c.Connection, c.DurationSeconds, c.Request, c.Mix = name, record.KeepAlive, 2, record.Request{}, mix
 			server := testbed.NewAsked(t, requests...)

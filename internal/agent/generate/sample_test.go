@@ -67,11 +67,7 @@ func TestWrongAnswersToTheLoadAloneAreSeen(t *testing.T) {
 		testbed.Programs(t, string(name))
 		for server, first := range map[string]int64{"a good server": always, "a server that cheats on busy connections": honest} {
 			t.Run(string(name)+", "+server, func(t *testing.T) {
-				b := newBench(t, func(c Config) *Generator {
-					g := New(c, tools.All(ScriptsDir(c.Dir)), nil)
-					g.maxLate, g.grace = patience, patience
-					return g
-				})
+				b := newBench(t, withTools)
 				c, target := sampledCell(name), cheating(t, first)
 				if checked := b.generator.Check(t.Context(), protocol.Check{Targets: []string{target}, Requests: []record.Request{c.Request}, Cells: []record.Cell{c}}); !checked.OK() {
 					t.Fatalf("the check says %q", checked.Message)

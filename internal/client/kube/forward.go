@@ -67,7 +67,11 @@ func (t *tunnel) dial(ctx context.Context, network, _ string) (net.Conn, error) 
 			return conn, err //nolint:wrapcheck // net's own errors name the address.
 		}
 		w.end()
-		<-w.ended
+		select {
+		case <-w.ended:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("forwarding a port again: %w", ctx.Err())
+		}
 	}
 }
 
