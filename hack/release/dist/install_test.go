@@ -125,7 +125,7 @@ func (s *system) programs(t *testing.T) string {
 	return bin
 }
 
-// install runs the release's install.sh, and returns what it printed.
+// install runs the release's install.sh, and returns its output.
 func (s *system) install(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

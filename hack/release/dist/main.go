@@ -1,5 +1,5 @@
-// Command dist writes the files that install a release: install.sh, a krew manifest (loadstone.yaml), a Homebrew formula (loadstone.rb), and, with
-// -artifacthub, the metadata of its repository on Artifact Hub.
+// Command dist writes the files that install a release: install.sh, a krew manifest and a Homebrew formula. With -artifacthub it also writes the
+// metadata of the chart's repository on Artifact Hub.
 //
 //	usage: dist -version VERSION -downloads URL [-artifacthub ID] FOLDER
 //
