@@ -24,6 +24,7 @@ LINT           := go tool -modfile=hack/lint/go.mod golangci-lint-kube-api-linte
 # Vale, in C and Go. See hack/style.
 STYLE          := go run ./hack/style
 VALE           := go tool -modfile=hack/vale/go.mod vale
+ACTIONLINT     := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.10
 VULNERABILITIES := go run golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # Tests and benchmarks log figures (hack/figures): these go to standard output, and all else to standard error.
 FIGURES := awk -F '\t' 'NF == 6 { sub(/^ *[a-z_]+\.go:[0-9]+: /, ""); print; next } { print > "/dev/stderr" }'
@@ -90,13 +91,14 @@ workloads: ## Build the reference workloads that are not in Go into bin/: "make 
 	@hack/workloads.sh build
 
 .PHONY: generate
-generate: ## Generate deep copies, CRDs for config/ and the chart, docs/reference/api.md, the pages of the commands, and the figures of the workloads.
+generate: ## Generate deep copies, CRDs for config/ and the chart, docs/reference/api.md, the pages of the commands, JSON Schemas, and the figures of the workloads.
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	go run ./hack/charts
 	$(REFERENCE_DOCS) --source-path=api --config=hack/reference/config.yaml --templates-dir=hack/reference/templates \
 		--renderer=markdown --output-path=docs/reference/api.md --log-level=ERROR
 	go run ./hack/cli
+	go run ./hack/schemas
 	go run ./hack/workloads pages hack/workloads/records docs/explanation/workloads.md workloads/*/README.md
 
 .PHONY: docs
@@ -104,10 +106,11 @@ docs: ## Build the documentation site into bin/site, and fail at a broken link: 
 	@hack/docs.sh
 
 .PHONY: lint
-lint: ## Check the format and bugs of Go code, the API's conventions, and the English: compiles two linters and Vale the first time.
+lint: ## Check the format and bugs of Go code, the API's conventions, workflows, and the English: compiles three linters and Vale the first time.
 	$(LINT) fmt --diff
 	$(LINT) run ./...
 	$(LINT) run -c hack/kube-api-linter.yml ./api/...
+	$(ACTIONLINT)
 	@. hack/cluster/lib.sh; need_commands gcc:gcc /usr/include/stdio.h:libc6-dev git:git
 	$(STYLE) $(VALE)
 

@@ -213,7 +213,7 @@ plan() {
   say "make $1 takes about $2 on two CPUs when everything is built. First it"
   case $1 in
     test)
-      list+=(wrk:wrk ab:apache2-utils h2load:nghttp2-client shellcheck:shellcheck strace:strace chromium:chromium)
+      list+=(wrk:wrk ab:apache2-utils h2load:nghttp2-client shellcheck:shellcheck strace:strace chromium:chromium wget:wget)
       if ! have_axe_core; then
         mapfile -t needs < <(pypi_needs)
         list+=("${needs[@]}")

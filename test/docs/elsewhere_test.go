@@ -24,8 +24,8 @@ var elsewhere = map[string]runner{
 	"make lint":                       {continuous, "make lint"},
 	"make style":                      {"Makefile", "$(STYLE) $(VALE)"},
 	"make docs":                       {continuous, "make docs"},
-	"make lint test":                  {continuous, "in test test-workloads"},
-	"make test":                       {continuous, "in test test-workloads"},
+	"make lint test":                  {continuous, "test | test-workloads"},
+	"make test":                       {continuous, "test | test-workloads"},
 	"make test-workloads":             {continuous, "test-workloads"},
 	"make test-cluster":               {continuous, "test-cluster"},
 	"make verify":                     {"Makefile", "hack/verify.sh"},
@@ -59,6 +59,10 @@ var elsewhere = map[string]runner{
 	"go test ./test/validity -run Document -update":                          {tests, "go_tests test"},
 	"go test ./internal/ui/server -run Browser -pictures FOLDER":             {tests, "go_tests test"},
 	"go test ./test/e2e -count=1 -run Quick -v":                              {tests, "go_tests test-cluster end-to-end"},
+
+	"curl -fsSL RELEASE/install.sh | sh":                                            {"hack/release/dist/install_test.go", `"sh", append([]string{"-s", "--"}`},
+	"openssl base64 -d -A -in checksums.txt.sig -out signature":                     {"hack/release/dist/install.sh", "openssl base64 -d -A -in"},
+	"openssl dgst -sha256 -verify loadstone.pub -signature signature checksums.txt": {"hack/release/dist/install.sh", "openssl dgst -sha256 -verify"},
 }
 
 // byHand are commands that no program runs, and why. Their syntax is checked where possible.
@@ -88,6 +92,9 @@ var byHand = map[string]string{
 	"cat /sys/fs/cgroup/cpuset/loadstone/*/cpuset.cpus":                                                                 "looks into the cluster of hack/cluster",
 
 	"kubectl --namespace loadstone-system port-forward service/loadstone-ui 8017:80": "goes on until it is ended, and needs a kubelet",
+
+	"kubectl krew install --manifest-url=RELEASE/loadstone.yaml": "needs krew; TestKrewManifestHasTheArchiveOfEachPlatform reads the manifest",
+	"sha256sum --check --ignore-missing checksums.txt":           "needs a release; install.sh compares the same checksums",
 }
 
 func TestCommandsRunWhereTablesSay(t *testing.T) {
