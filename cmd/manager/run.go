@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -236,6 +237,9 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.F
 	store, err := artifact.OpenBehind(o.store, func(way http.RoundTripper) http.RoundTripper { return fence.Guard(told.Count(way)) })
 	if err != nil {
 		return err
+	}
+	if err := m.Add(manager.RunnableFunc(prove(store))); err != nil {
+		return fmt.Errorf("registering the check of the store: %w", err)
 	}
 	live := access.Reader(m.GetAPIReader(), m.GetClient())
 	trials := &controllers.TrialReconciler{

@@ -128,19 +128,9 @@ func Once(ctx context.Context, store artifact.Bucket, key string, manifest any) 
 	return stored, err
 }
 
-// PutPlan stores a run's plan and checks two properties of the store: it returns what it holds, and it does not
-// overwrite.
+// PutPlan stores a run's plan and checks the store.
 func PutPlan(ctx context.Context, store artifact.Bucket, runPrefix string, p plan.Plan) error {
-	const contentType = "application/json"
-	body := p.JSON()
-	stored, err := store.Put(ctx, artifact.PlanKey(runPrefix), contentType, body)
-	if err != nil {
-		return err
-	}
-	if err := store.Verify(ctx, stored); err != nil {
-		return err
-	}
-	return store.CheckWriteOnce(ctx, stored.Key, contentType, body)
+	return artifact.Prove(ctx, store, artifact.PlanKey(runPrefix), "application/json", p.JSON())
 }
 
 // Plan reads a run's stored plan. hash is its SHA-256; empty if unknown.

@@ -2,6 +2,7 @@ package artifact_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
@@ -180,4 +182,60 @@ func TestStoreThatOverwritesIsNamed(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A store without conditional writes answers them with 501.
+func TestStoreThatRejectsConditionsIsNamed(t *testing.T) {
+	strict := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotImplemented)
+			fmt.Fprint(w, `<?xml version="1.0"?><Error><Code>NotImplemented</Code><Message>A header you provided implies functionality that is not implemented</Message></Error>`)
+		}
+	}))
+	t.Cleanup(strict.Close)
+	store := open(t, artifact.Config{Endpoint: strings.TrimPrefix(strict.URL, "http://"), Bucket: "bucket", Region: "us-east-1", AccessKey: "k", SecretKey: "s"})
+	err := artifact.Prove(t.Context(), store, artifact.ProofKey, "text/plain", []byte("x"))
+	if !errors.Is(err, artifact.ErrNoConditions) || !artifact.Mendable(err) || !strings.Contains(err.Error(), "s3.endpoint") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUsableStoreIsProvedAgain(t *testing.T) {
+	testbed.OnEachStore(t, func(t *testing.T, at testbed.ObjectStore) {
+		_, store := bucket(t, at)
+		for range 2 {
+			if err := artifact.Prove(t.Context(), store, artifact.ProofKey, "text/plain", []byte("x")); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestAnotherRegionIsNamed(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `<?xml version="1.0"?><Error><Code>AuthorizationHeaderMalformed</Code><Message>the region is wrong</Message><Region>us-east-1</Region></Error>`)
+	}))
+	t.Cleanup(elsewhere.Close)
+	store := open(t, artifact.Config{Endpoint: strings.TrimPrefix(elsewhere.URL, "http://"), Bucket: "bucket", Region: "eu-west-9", AccessKey: "k", SecretKey: "s"})
+	err := artifact.Prove(t.Context(), store, artifact.ProofKey, "text/plain", []byte("x"))
+	if !errors.Is(err, artifact.ErrRegion) || !artifact.Mendable(err) || !strings.Contains(err.Error(), "s3.region to us-east-1") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAddressingStyle(t *testing.T) {
+	for style, want := range map[string]string{
+		"": "https://s3.example.com/bucket/p/f", artifact.AutoStyle: "https://s3.example.com/bucket/p/f", artifact.PathStyle: "https://s3.example.com/bucket/p/f",
+		artifact.VirtualStyle: "https://bucket.s3.example.com/p/f",
+	} {
+		store := open(t, artifact.Config{Endpoint: "s3.example.com", Secure: true, Bucket: "bucket", Region: "us-east-1", AccessKey: "k", SecretKey: "s", Addressing: style})
+		got, _, err := store.Destination(t.Context(), record.Artifact{Key: "p/f", SHA256: strings.Repeat("0", 64)}, time.Minute)
+		if err != nil || !strings.HasPrefix(got, want+"?") {
+			t.Errorf("%q: %s, %v; want %s", style, got, err, want)
+		}
+	}
+	if _, err := artifact.Open(artifact.Config{Endpoint: "s3.example.com", AccessKey: "k", SecretKey: "s", Addressing: "dns"}); err == nil || !strings.Contains(err.Error(), "s3.addressingStyle") {
+		t.Errorf("an unknown style: %v", err)
+	}
 }

@@ -242,8 +242,8 @@ func TestTheFlagsOfAStore(t *testing.T) {
 	}{
 		"the defaults": {nil, artifact.Config{Bucket: "loadstone", Region: "us-east-1"}},
 		"all of them": {
-			[]string{"-s3-endpoint=minio:9000", "-s3-bucket=b", "-s3-region=eu", "-s3-tls"},
-			artifact.Config{Endpoint: "minio:9000", Bucket: "b", Region: "eu", Secure: true},
+			[]string{"-s3-endpoint=minio:9000", "-s3-bucket=b", "-s3-region=eu", "-s3-addressing-style=path", "-s3-tls"},
+			artifact.Config{Endpoint: "minio:9000", Bucket: "b", Region: "eu", Addressing: artifact.PathStyle, Secure: true},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,9 @@ type Config struct {
 	Endpoint string
 	Bucket   string
 	Region   string
-	Secure   bool
+	// Addressing is where requests name the bucket: PathStyle, VirtualStyle, or AutoStyle, the default (VirtualStyle for Amazon, Google and Alibaba).
+	Addressing string
+	Secure     bool
 	// CAFile is the operator's file with CA; empty if public authorities suffice.
 	CAFile string
 	// CA holds PEM certificates of private authorities, in addition to public ones.
@@ -45,6 +47,17 @@ type Config struct {
 	STS string
 }
 
+// The addressing styles.
+const (
+	AutoStyle    = "auto"
+	PathStyle    = "path"
+	VirtualStyle = "virtual"
+)
+
+var lookups = map[string]minio.BucketLookupType{
+	"": minio.BucketLookupAuto, AutoStyle: minio.BucketLookupAuto, PathStyle: minio.BucketLookupPath, VirtualStyle: minio.BucketLookupDNS,
+}
+
 const (
 	AccessKeyVariable = "S3_ACCESS_KEY"
 	SecretKeyVariable = "S3_SECRET_KEY"
@@ -55,6 +68,7 @@ func (c *Config) AddFlags(f *flag.FlagSet) {
 	f.StringVar(&c.Endpoint, "s3-endpoint", "", "host:port of the object store, as the operator and the measured pods reach it")
 	f.StringVar(&c.Bucket, "s3-bucket", "loadstone", "the bucket; it must exist")
 	f.StringVar(&c.Region, "s3-region", "us-east-1", "the object store's region")
+	f.StringVar(&c.Addressing, "s3-addressing-style", "", "where requests name the bucket: path, virtual (host name), or auto, which is also the default")
 	f.BoolVar(&c.Secure, "s3-tls", false, "use TLS for the object store")
 	f.BoolVar(&c.ByRole, "s3-by-role", false, "open the object store by the role of the operator's service account and not by a key")
 	f.StringVar(&c.STS, "s3-sts-endpoint", "", "the URL of the STS that gives credentials for the service account's token; empty is Amazon's of the region")
@@ -106,10 +120,14 @@ func open(c Config, way http.RoundTripper) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	lookup, known := lookups[c.Addressing]
+	if !known {
+		return nil, fmt.Errorf("the addressing style %q of the object store is unknown: set auto, path or virtual (chart value s3.addressingStyle)", c.Addressing)
+	}
 	// With a region, the first call need not ask for it.
 	client, err := minio.New(c.Endpoint, &minio.Options{
 		Creds:  opener,
-		Secure: c.Secure, Region: c.Region, BucketLookup: minio.BucketLookupAuto, MaxRetries: 5, Transport: way,
+		Secure: c.Secure, Region: c.Region, BucketLookup: lookup, MaxRetries: 5, Transport: way,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("configuring the object store at %q: %w", c.Endpoint, err)
@@ -316,6 +334,11 @@ var (
 	// ErrOverwrites: the store allows overwriting.
 	ErrOverwrites = errors.New("the object store overwrites an object although the request forbids it (If-None-Match: *), so results could be lost: " +
 		"use one that supports conditional writes, such as Amazon S3 or MinIO (chart value s3.endpoint)")
+	// ErrNoConditions: the store rejects requests that forbid overwriting.
+	ErrNoConditions = errors.New("the object store rejects conditional writes (If-None-Match: *), so results could be overwritten: " +
+		"use one that supports them, such as Amazon S3 or MinIO (chart value s3.endpoint)")
+	// ErrRegion: requests are signed for another region than the store's.
+	ErrRegion = errors.New("the object store is in another region: correct the chart value s3.region")
 	// ErrNotWritable: a local folder is not writable.
 	ErrNotWritable = errors.New("the folder cannot be written: choose another one, or change who may write to it")
 	// ErrUnreachable: the store does not answer.
@@ -326,7 +349,7 @@ var (
 func Errors() []error {
 	return []error{
 		ErrExists, ErrCorrupt, ErrMalformed, ErrForeign, ErrSchema, ErrNoBucket, ErrDenied, ErrLapsed, ErrNoRole, ErrRoleAway, ErrNotFound, ErrFull,
-		ErrNoDigests, ErrOverwrites, ErrNotWritable, ErrUnreachable,
+		ErrNoDigests, ErrOverwrites, ErrNoConditions, ErrRegion, ErrNotWritable, ErrUnreachable,
 	}
 }
 
@@ -349,6 +372,13 @@ func (s *Store) explain(doing, key string, err error) error {
 	case minio.AccessDenied, "InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "AllAccessDisabled", "InvalidTokenId":
 		kind = s.denied
 		s.opener.Expire() // A role's next credentials may work.
+	case minio.NotImplemented:
+		kind = ErrNoConditions
+	case "AuthorizationHeaderMalformed", "InvalidRegion", "PermanentRedirect":
+		kind = ErrRegion
+		if resp.Region != "" {
+			kind = fmt.Errorf("%w to %s", ErrRegion, resp.Region)
+		}
 	case "ExpiredToken":
 		kind = ErrLapsed
 		s.opener.Expire()
@@ -391,7 +421,7 @@ func Terminal(err error) bool {
 // Mendable reports whether a refusal may end after someone corrects the store's key, bucket or space, or sets up another store.
 func Mendable(err error) bool {
 	return errors.Is(err, ErrNoBucket) || errors.Is(err, ErrDenied) || errors.Is(err, ErrNoRole) || errors.Is(err, ErrFull) || errors.Is(err, ErrNotWritable) ||
-		errors.Is(err, ErrNoDigests) || errors.Is(err, ErrOverwrites)
+		errors.Is(err, ErrNoDigests) || errors.Is(err, ErrOverwrites) || errors.Is(err, ErrNoConditions) || errors.Is(err, ErrRegion)
 }
 
 // Unreadable reports whether an object is missing or bad while the store works, so that a retry is useless.
