@@ -25,10 +25,9 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// Times of the leases of tests: short, and yet long enough for operators on a busy machine. One that loses its lease by that is replaced.
+// Times of the leases of tests. Half of a lease is for renewing it.
 const (
 	electionLease = 4 * time.Second
-	electionRenew = 2 * time.Second
 	electionRetry = 200 * time.Millisecond
 )
 
@@ -41,10 +40,10 @@ type candidate struct {
 	ended  chan error
 }
 
-func newCandidate(w *world, addr string, ends *leaderEnds, end func(*candidate)) *candidate {
+func newCandidate(w *world, addr string, lease time.Duration, ends *leaderEnds, end func(*candidate)) *candidate {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	fence := leader.NewFence(electionLease, w.clock.Lease)
+	fence := leader.NewFence(lease, w.clock.Lease)
 	c := &candidate{fence: fence, addr: addr, cancel: cancel, ended: make(chan error, 1)}
 	c.gate = &gate{due: func(what string) {
 		if fence.Check() == nil && ends.take(c, what) {
@@ -54,11 +53,11 @@ func newCandidate(w *world, addr string, ends *leaderEnds, end func(*candidate))
 	electing, writing := w.reach(), w.reach()
 	electing.Wrap(func(way http.RoundTripper) http.RoundTripper { return c.gate.before(c.gate.after(way)) })
 	writing.Wrap(c.guard)
-	lock, err := fence.Lock(electing, w.system, "loadstone", string(uuid.NewUUID()), electionRenew)
+	lock, err := fence.Lock(electing, w.system, "loadstone", string(uuid.NewUUID()), lease/2)
 	w.must(err)
 	m := w.newManager(writing, func(o *ctrl.Options) {
 		o.LeaderElection, o.LeaderElectionResourceLockInterface, o.LeaderElectionReleaseOnCancel = true, lock, true
-		o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = new(electionLease), new(electionRenew), new(electionRetry)
+		o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = new(lease), new(lease/2), new(electionRetry)
 	})
 	store, err := artifact.OpenBehind(w.store, c.guard)
 	w.must(err)

@@ -133,5 +133,5 @@ func (e *election) stand() *candidate {
 	e.w.t.Helper()
 	addr, err := testbed.FreeAddress()
 	e.w.must(err)
-	return newCandidate(e.w, addr, e.ends, e.end)
+	return newCandidate(e.w, addr, electionLease, e.ends, e.end)
 }

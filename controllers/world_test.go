@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -70,6 +71,8 @@ type world struct {
 	// elects: the test starts operators in leader election; elected is the one started by elect, or nil.
 	elects  bool
 	elected *candidate
+	// lease is that of the next one.
+	lease time.Duration
 	// reaper ends operators at their writes; nil lets them live.
 	reaper *reaper
 	// between stands between operators and the API server; nil if nothing does.
@@ -222,6 +225,13 @@ func (w *world) startManager() {
 	go func() { ended <- m.Start(ctx) }()
 	w.stop = sync.OnceFunc(func() {
 		cancel()
+		// What keeps an operator from ending is hard to find afterwards.
+		dump := time.AfterFunc(time.Minute, func() {
+			var all strings.Builder
+			err := pprof.Lookup("goroutine").WriteTo(&all, 1)
+			w.t.Logf("the operator has not ended after a minute, %v: %s", err, all.String())
+		})
+		defer dump.Stop()
 		if err := <-ended; err != nil {
 			w.t.Errorf("the operator ended: %v", err)
 		}
@@ -240,7 +250,10 @@ func (w *world) reach() *rest.Config {
 // elect starts an operator that stands for election. Its stop ends it as SIGTERM would.
 func (w *world) elect() {
 	w.t.Helper()
-	c := newCandidate(w, w.addr, &leaderEnds{by: map[*candidate]bool{}}, nil)
+	if w.lease == 0 {
+		w.lease = electionLease
+	}
+	c := newCandidate(w, w.addr, w.lease, &leaderEnds{by: map[*candidate]bool{}}, nil)
 	w.elected = c
 	w.stop = sync.OnceFunc(func() {
 		w.elected = nil
@@ -256,7 +269,8 @@ func deposed(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "leader election lost")
 }
 
-// keep starts another operator after one lost its short lease, which a machine that stalls for seconds does not renew. Its Deployment does the same.
+// keep starts another operator after one lost its lease, which a machine that stalls for seconds does not renew. Its Deployment does the same.
+// The next lease is longer, so that the slowest machine leads in the end.
 func (w *world) keep() {
 	w.t.Helper()
 	if w.elected == nil {
@@ -267,6 +281,7 @@ func (w *world) keep() {
 		if !deposed(err) {
 			w.t.Fatalf("an operator ended: %v", err)
 		}
+		w.lease *= 2 // The machine is too slow for this one.
 		w.elect()
 	default:
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"loadstone.dev/loadstone/internal/analysis"
@@ -58,14 +59,19 @@ func TestHTTP2LoadIsMeasuredLocally(t *testing.T) {
 		var g record.GeneratorResult
 		read(t, filepath.Join(filepath.Dir(results), filepath.Dir(entry.Manifest.Key), "generator-0", "result.json"), &g)
 		for _, c := range g.Cells {
-			if m := c.Measurement; !c.Late && (m == nil || m.Requests == 0 || m.HTTP2 != m.Requests) {
+			if m := c.Measurement; !slowed(c) && (m == nil || m.Requests == 0 || m.HTTP2 != m.Requests) {
 				t.Errorf("of %s was measured %+v: %s", entry.Name, c.Measurement, c.Error)
 			}
 		}
 		var s record.ObserverResult
 		read(t, filepath.Join(filepath.Dir(results), filepath.Dir(entry.Manifest.Key), "server-0", "result.json"), &s)
-		if s.StartUp == nil || s.StartUp.AnswerMillis <= 0 || len(s.Cells) != 1 || s.Cells[0].Sockets == nil || s.Cells[0].Sockets.Established > 4+1 { // An audit has a connection, too.
-			t.Errorf("of %s was seen %+v", entry.Name, s)
+		if s.StartUp == nil || s.StartUp.AnswerMillis <= 0 || len(s.Cells) != 1 {
+			t.Fatalf("of %s was seen %+v", entry.Name, s)
+		}
+		seen := s.Cells[0]
+		late := strings.Contains(strings.Join(seen.Unknown, " "), "the observer was")              // On a busy machine it looks too late.
+		if seen.Sockets == nil && !late || seen.Sockets != nil && seen.Sockets.Established > 4+1 { // An audit has a connection, too.
+			t.Errorf("of %s was seen %+v, unknown %q", entry.Name, seen, seen.Unknown)
 		}
 	}
 	page := regexp.MustCompile(`(?m)^report: (.*)report\.html$`).FindSubmatch(out)

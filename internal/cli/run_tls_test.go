@@ -112,7 +112,7 @@ func checkEncryption(t *testing.T, speaks bool, g record.GeneratorResult) {
 		t.Errorf("was agreed on %+v", g.Encryption)
 	}
 	for _, c := range g.Cells {
-		if m := c.Measurement; m == nil || m.Requests == 0 || !strings.HasPrefix(m.Args[len(m.Args)-1], "https://127.0.0.1:") {
+		if m := c.Measurement; !slowed(c) && (m == nil || m.Requests == 0 || !strings.HasPrefix(m.Args[len(m.Args)-1], "https://127.0.0.1:")) {
 			t.Errorf("cell %s has measured %+v: %s", c.Name(), m, c.Error)
 		}
 		if a := c.MeasuredAudit; a != nil && a.WrongBody+a.WrongStatus+a.Failed > 0 {
