@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -55,6 +56,8 @@ type election struct {
 func newElection(t *testing.T, end func(*candidate)) *election {
 	t.Helper()
 	w := newWorld(t, func(w *world) { w.elects = true })
+	// Argo CD installs no Lease: the operators create it.
+	w.must(w.c.Delete(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: w.system, Name: "loadstone"}}))
 	e := &election{w: w, end: end, ends: newLeaderEnds(), service: newService(t, w.addr)}
 	w.stop = func() {
 		for _, c := range e.alive {

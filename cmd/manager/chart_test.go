@@ -25,7 +25,7 @@ func TestAlertsAndDashboardNameWhatIsTold(t *testing.T) {
 	described := make(chan *prometheus.Desc)
 	go func() {
 		defer close(described)
-		for _, c := range []prometheus.Collector{NewRuns(these{}), store.requests, store.seconds} {
+		for _, c := range []prometheus.Collector{NewRuns(these{}, leads), store.requests, store.seconds} {
 			c.Describe(described)
 		}
 	}()

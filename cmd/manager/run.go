@@ -22,7 +22,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -190,11 +189,11 @@ func run(ctx context.Context, args []string) error {
 	if err := index.Index(ctx, m.GetFieldIndexer()); err != nil {
 		return err
 	}
-	endpoint := &argo.Endpoint{Client: m.GetClient(), Key: key, Addr: o.listen}
+	endpoint := &argo.Endpoint{Client: m.GetClient(), Key: key, Addr: o.listen, Fence: fence}
 	if err := endpoint.SetupWithManager(ctx, m); err != nil {
 		return err
 	}
-	told, err := monitor(m)
+	told, err := monitor(m, fence)
 	if err != nil {
 		return err
 	}
@@ -210,8 +209,8 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-func monitor(m ctrl.Manager) (*Store, error) {
-	if err := metrics.Registry.Register(NewRuns(m.GetClient())); err != nil {
+func monitor(m ctrl.Manager, fence *leader.Fence) (*Store, error) {
+	if err := metrics.Registry.Register(NewRuns(m.GetClient(), func() bool { return fence.Check() == nil })); err != nil {
 		return nil, fmt.Errorf("registering the metrics of runs: %w", err)
 	}
 	told, err := NewStore(metrics.Registry, time.Now)
@@ -371,7 +370,7 @@ func lock(config *rest.Config, namespace string, fence *leader.Fence) (resourcel
 	if err != nil {
 		return nil, fmt.Errorf("finding a name for this operator: %w", err)
 	}
-	return fence.Lock(config, namespace, leaseName, host+"_"+string(uuid.NewUUID()), leaseRenew)
+	return fence.Lock(config, namespace, leaseName, leader.Identity(host, os.Getenv("POD_IP")), leaseRenew)
 }
 
 // trimNode keeps only what plans need: heartbeats and image lists are large and change often.

@@ -39,13 +39,16 @@ var (
 // readPatience bounds reading runs. They come from a cache, which is slow only at the start.
 const readPatience = 5 * time.Second
 
-// Runs collects metrics of runs.
-type Runs struct{ reader client.Reader }
+// Runs collects metrics of runs, in the operator that leads: with those of others, sums would count a run twice.
+type Runs struct {
+	reader client.Reader
+	leads  func() bool
+}
 
 var _ prometheus.Collector = Runs{}
 
 // NewRuns makes a collector of a reader's runs.
-func NewRuns(r client.Reader) Runs { return Runs{r} }
+func NewRuns(r client.Reader, leads func() bool) Runs { return Runs{r, leads} }
 
 // Describe implements prometheus.Collector.
 func (Runs) Describe(to chan<- *prometheus.Desc) {
@@ -56,6 +59,9 @@ func (Runs) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector. Unreadable runs fail the whole answer, since zeros would be misleading.
 func (c Runs) Collect(to chan<- prometheus.Metric) {
+	if !c.leads() {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), readPatience)
 	defer cancel()
 	var runs v1alpha1.BenchmarkRunList

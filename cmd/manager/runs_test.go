@@ -32,6 +32,8 @@ func (r these) List(_ context.Context, into client.ObjectList, _ ...client.ListO
 	return r.err
 }
 
+func leads() bool { return true }
+
 func metricsRun(name string, status metav1.ConditionStatus, reason string, deltas ...func(*v1alpha1.BenchmarkRun)) v1alpha1.BenchmarkRun {
 	r := v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: name, CreationTimestamp: noon, Finalizers: []string{v1alpha1.Finalizer}}}
 	r.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: status, Reason: reason}}
@@ -82,20 +84,26 @@ loadstone_runs{state="reporting"} 1
 loadstone_runs{state="succeeded"} 2
 loadstone_runs{state="suspended"} 1
 `
-	if err := testutil.CollectAndCompare(NewRuns(these{runs: runs}), strings.NewReader(want)); err != nil {
+	if err := testutil.CollectAndCompare(NewRuns(these{runs: runs}, leads), strings.NewReader(want)); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestAStateWithoutRunsIsAZero(t *testing.T) {
 	// The states, and the length of the queue.
-	if n := testutil.CollectAndCount(NewRuns(these{})); n != len(states)+1 {
+	if n := testutil.CollectAndCount(NewRuns(these{}, leads)); n != len(states)+1 {
 		t.Errorf("%d metrics of no runs, want %d", n, len(states)+1)
 	}
 }
 
+func TestOnlyTheLeaderTellsOfRuns(t *testing.T) {
+	if n := testutil.CollectAndCount(NewRuns(these{}, func() bool { return false })); n != 0 {
+		t.Errorf("an operator that does not lead has %d metrics of runs", n)
+	}
+}
+
 func TestRunsThatCannotBeReadAreAnErrorAndNoZeros(t *testing.T) {
-	err := testutil.CollectAndCompare(NewRuns(these{err: errors.New("the cache is away")}), strings.NewReader(""))
+	err := testutil.CollectAndCompare(NewRuns(these{err: errors.New("the cache is away")}, leads), strings.NewReader(""))
 	if err == nil || !strings.Contains(err.Error(), "the cache is away") {
 		t.Errorf("the answer's error is %v, want that the cache is away", err)
 	}

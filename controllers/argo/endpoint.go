@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
+	"loadstone.dev/loadstone/controllers/leader"
 	"loadstone.dev/loadstone/internal/base/serve"
 	"loadstone.dev/loadstone/internal/cluster/facts"
 )
@@ -29,11 +32,14 @@ import (
 //	POST /v1/trials/NAMESPACE/NAME   Authorization: the run's token
 //
 // It releases the trial and answers when the trial has ended: 200 with its outcome, also for one that failed for good, so
-// that the others continue. 503 means "ask again": the operator is about to end. The trial's name makes the call idempotent.
+// that the others continue. 503 means "ask again": the operator is about to end. The trial's name makes the call idempotent. Only the leader
+// answers; other operators pass calls to it, because the Service selects all.
 type Endpoint struct {
 	client.Client
 	Key  ed25519.PrivateKey
 	Addr string
+	// Fence knows the leader. Nil: this operator leads.
+	Fence *leader.Fence
 
 	mu sync.Mutex
 	// changed is closed, and replaced, whenever a trial changes.
@@ -50,8 +56,8 @@ type outcome struct {
 
 var _ manager.LeaderElectionRunnable = (*Endpoint)(nil)
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: only the leader may release trials.
-func (e *Endpoint) NeedLeaderElection() bool { return true }
+// NeedLeaderElection implements manager.LeaderElectionRunnable: others pass calls to the leader.
+func (e *Endpoint) NeedLeaderElection() bool { return false }
 
 // SetupWithManager registers the endpoint and watches trials.
 func (e *Endpoint) SetupWithManager(ctx context.Context, m ctrl.Manager) error {
@@ -95,8 +101,52 @@ func (e *Endpoint) Start(ctx context.Context) error {
 
 func (e *Endpoint) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/trials/{namespace}/{name}", e.trial)
+	mux.HandleFunc("POST /v1/trials/{namespace}/{name}", e.step)
 	return mux
+}
+
+// passedHeader marks a call from another operator: it is not passed again.
+const passedHeader = "Loadstone-Passed"
+
+// dialDeadline bounds a connection to the leader.
+const dialDeadline = 5 * time.Second
+
+// toLeader uses no proxy of the environment.
+var toLeader = &http.Transport{DialContext: (&net.Dialer{Timeout: dialDeadline}).DialContext, IdleConnTimeout: time.Minute}
+
+// step answers a call as the leader, or passes it on.
+func (e *Endpoint) step(w http.ResponseWriter, q *http.Request) {
+	if e.Fence == nil || e.Fence.Check() == nil {
+		e.trial(w, q)
+		return
+	}
+	ip, moved := e.Fence.Leader()
+	_, port, err := net.SplitHostPort(e.Addr)
+	if err != nil || ip == "" || q.Header.Get(passedHeader) != "" {
+		http.Error(w, "no operator leads: retry", http.StatusServiceUnavailable)
+		return
+	}
+	ctx, cancel := context.WithCancel(q.Context())
+	defer cancel()
+	go func() {
+		select {
+		case <-moved:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	proxy := &httputil.ReverseProxy{
+		Transport: toLeader,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "http", Host: net.JoinHostPort(ip, port)})
+			r.Out.Header.Set(passedHeader, "1")
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			ctrl.Log.WithName("endpoint").Info("Could not pass a workflow step to the leader", "address", ip, "reason", err.Error())
+			http.Error(w, "the leader does not answer: retry", http.StatusServiceUnavailable)
+		},
+	}
+	proxy.ServeHTTP(w, q.WithContext(ctx))
 }
 
 func (e *Endpoint) trial(w http.ResponseWriter, q *http.Request) {

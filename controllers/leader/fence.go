@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
@@ -30,11 +32,27 @@ type Fence struct {
 	until, wallUntil time.Time
 	// left is the last renewal by another operator, taken when this one took the lease; zero before, or without another.
 	left, taken time.Time
+	// other is the identity of another operator with the lease; empty if there is none. moved is closed and replaced whenever it changes.
+	other string
+	moved chan struct{}
 }
 
 // NewFence returns a closed Fence. Its clock must be the elector's.
 func NewFence(duration time.Duration, now func() time.Time) *Fence {
-	return &Fence{duration: duration, now: now, wall: func() time.Time { return now().Round(0) }}
+	return &Fence{duration: duration, now: now, wall: func() time.Time { return now().Round(0) }, moved: make(chan struct{})}
+}
+
+// Identity names an operator in the lease, with its pod's IP address.
+func Identity(host, ip string) string { return host + "_" + ip + "_" + string(uuid.NewUUID()) }
+
+// Leader is the IP address of another operator that leads; empty if there is none, or its address is unknown. moved is closed when this changes.
+func (f *Fence) Leader() (ip string, moved <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if parts := strings.Split(f.other, "_"); len(parts) == 3 {
+		ip = parts[1]
+	}
+	return ip, f.moved
 }
 
 // Check is ErrLost unless the lease is held by both clocks. A wall clock that is set forward closes the fence until the next renewal.
@@ -99,7 +117,7 @@ type fencedLock struct {
 func (l fencedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	r, raw, err := l.Interface.Get(ctx)
 	if err == nil && r.HolderIdentity != l.Identity() {
-		l.fence.sees(r.RenewTime.Time)
+		l.fence.sees(r)
 	}
 	return r, raw, err
 }
@@ -142,13 +160,25 @@ func (f *Fence) hold(until, wallUntil time.Time) {
 	if f.until = until; f.taken.IsZero() && !f.left.IsZero() && !until.IsZero() {
 		f.taken = f.now()
 	}
+	if !until.IsZero() {
+		f.follow("")
+	}
 }
 
-// sees records renewals by other operators.
-func (f *Fence) sees(renewed time.Time) {
+// sees records leases of other operators.
+func (f *Fence) sees(r *resourcelock.LeaderElectionRecord) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.taken.IsZero() {
-		f.left = renewed
+		f.left = r.RenewTime.Time
+	}
+	f.follow(r.HolderIdentity)
+}
+
+// follow sets the other operator that leads, under the lock.
+func (f *Fence) follow(other string) {
+	if f.other != other {
+		close(f.moved)
+		f.other, f.moved = other, make(chan struct{})
 	}
 }

@@ -228,3 +228,43 @@ func TestAnOperatorKnowsForHowLongNoneLedBeforeIt(t *testing.T) {
 		})
 	}
 }
+
+func TestAStandbyKnowsTheLeadersAddress(t *testing.T) {
+	fence := NewFence(15*time.Second, time.Now)
+	other := Identity("loadstone-1", "fd00::7")
+	for _, step := range []struct {
+		what, holder string
+		mine         bool
+		want         string
+		moves        bool
+	}{
+		{what: "another leads", holder: other, want: "fd00::7", moves: true},
+		{what: "it renews its lease", holder: other, want: "fd00::7"},
+		{what: "a third takes over", holder: Identity("loadstone-2", "10.0.0.2"), want: "10.0.0.2", moves: true},
+		{what: "it gives its lease back", holder: "", moves: true},
+		{what: "one without an address leads", holder: Identity("loadstone-3", ""), moves: true},
+		{what: "this one leads", mine: true, moves: true},
+	} {
+		_, moved := fence.Leader()
+		lock := fencedLock{held{asked: asked{meanwhile: func() {}}, record: &resourcelock.LeaderElectionRecord{HolderIdentity: step.holder}}, fence}
+		var err error
+		if step.mine {
+			err = lock.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"})
+		} else {
+			_, _, err = lock.Get(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := fence.Leader()
+		moves := false
+		select {
+		case <-moved:
+			moves = true
+		default:
+		}
+		if got != step.want || moves != step.moves {
+			t.Errorf("%s: the leader's address is %q, want %q; it moved: %t, want %t", step.what, got, step.want, moves, step.moves)
+		}
+	}
+}

@@ -24,9 +24,11 @@ kind: Namespace
 metadata: {name: ours}
 `
 
-func TestChartAndConfigInstallSameOperator(t *testing.T) {
-	for _, finding := range differences(kustomized(t), chart(t, external...)) {
-		t.Error(finding)
+func TestChartAndConfigInstallTheSame(t *testing.T) {
+	for folder, settings := range map[string][]string{"config/default": embedded, "config/external": external} {
+		for _, finding := range differences(kustomized(t, folder), chart(t, settings...)) {
+			t.Errorf("%s: %s", folder, finding)
+		}
 	}
 }
 
@@ -69,7 +71,10 @@ func mustParse(t *testing.T, s string) []object {
 	return list
 }
 
-// external installs only the operator, as config/default does.
+// embedded installs everything that config/default has.
+var embedded = []string{"images.tag=dev", "test.enabled=false", "uninstall.hook=false"}
+
+// external installs only the operator, as config/external does.
 var external = []string{
 	"images.tag=dev", "test.enabled=false", "uninstall.hook=false",
 	"argo.enabled=false", "argo.instanceID=",

@@ -16,6 +16,8 @@ import (
 const (
 	chartDir = "charts/loadstone"
 	crdDir   = "config/crd/bases"
+	// argoCRDs are Argo's definitions for config/default; Kustomize cannot read those of the chart.
+	argoCRDs = "config/argo/crds"
 	// versions pins the Argo release. The test cluster and the chart's definitions use the same one.
 	versions   = "hack/cluster/versions.env"
 	argoModule = "github.com/argoproj/argo-workflows/v3"
@@ -52,6 +54,7 @@ func (r repository) generated(ctx context.Context) (map[string][]byte, error) {
 			return nil, fmt.Errorf("reading Argo's CRD: %w", err)
 		}
 		files[filepath.Join(chartDir, "files/argo-crds", name)] = body
+		files[filepath.Join(argoCRDs, name)] = body
 	}
 	if files[readmeFile], err = r.readme(); err != nil {
 		return nil, err
@@ -121,13 +124,13 @@ func (r repository) generate(ctx context.Context) error {
 // stale lists files in generated folders that are no longer generated.
 func (r repository) stale(want map[string][]byte) ([]string, error) {
 	var list []string
-	for _, dir := range []string{"files/crds", "files/argo-crds"} {
-		have, err := filepath.Glob(r.path(chartDir, dir, "*"))
+	for _, dir := range []string{filepath.Join(chartDir, "files/crds"), filepath.Join(chartDir, "files/argo-crds"), argoCRDs} {
+		have, err := filepath.Glob(r.path(dir, "*"))
 		if err != nil {
 			return nil, fmt.Errorf("listing generated files: %w", err)
 		}
 		for _, p := range have {
-			rel := filepath.Join(chartDir, dir, filepath.Base(p))
+			rel := filepath.Join(dir, filepath.Base(p))
 			if want[rel] == nil {
 				list = append(list, rel)
 			}

@@ -16,11 +16,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden renderings")
 
-// goldens are the chart with default values, with all options on, and the operator alone with a role for its S3 store. With a key instead, config/ is
-// the golden form.
+// goldens are the chart with default values, with all options on, under another name without roles and CRDs, and the operator alone with a role for its
+// S3 store. With a key instead, config/external is the golden form.
 var goldens = []struct{ file, values string }{
 	{"hack/charts/testdata/embedded.yaml", ""},
 	{"hack/charts/testdata/full.yaml", "hack/charts/testdata/full-values.yaml"},
+	{"hack/charts/testdata/names.yaml", "hack/charts/testdata/names-values.yaml"},
 	{"hack/charts/testdata/role.yaml", "hack/charts/testdata/role-values.yaml"},
 }
 
@@ -101,6 +102,29 @@ var refusals = []struct{ setting, want string }{
 	{"ui.enabled=true,ui.hosts={pages.example.com:8080}", "/ui/hosts/0"},
 	{"ui.enabled=true,ui.from={proxy}", "/ui/from/0"},
 	{"ui.enabled=true,ui.ingress=true", "ingress"},
+	{"ui.ingress.enabled=true", "ui.ingress and ui.httpRoute need ui.enabled=true"},
+	{"ui.enabled=true,ui.ingress.enabled=true", "need ui.hosts"},
+	{"ui.enabled=true,ui.hosts={a.example.com},ui.ingress.enabled=true", "need ui.from"},
+	{"ui.enabled=true,ui.ingress.hosts={a.example.com}", "hosts"},
+	{"webhook.enabled=true,webhook.httpRoute.enabled=true,webhook.hosts={a.example.com}", "needs webhook.httpRoute.parentRefs"},
+	{"webhook.enabled=true,webhook.ingress.enabled=true", "need webhook.hosts"},
+	{"webhook.enabled=true,webhook.hosts={a.example.com}", "webhook.hosts needs webhook.ingress.enabled=true"},
+	{"webhook.enabled=true,webhook.hosts={https://a.example.com}", "/webhook/hosts/0"},
+	{"nameOverride=a,fullnameOverride=b", "exclude each other"},
+	{"fullnameOverride=Acme", "/fullnameOverride"},
+	{"fullnameOverride=a23456789012345678901234567890123456789012", "/fullnameOverride"},
+	{"nameOverride=a2345678901234567890123456789012345678", "at most 40 lower-case letters"},
+	{"operator.replicas=0", "/operator/replicas"},
+	{"operator.replicaCount=2", "replicaCount"},
+	{"operator.topologySpreadConstraints[0].topologyKey=zone,operator.topologySpreadConstraints[0].whenUnsatisfiable=DoNotSchedule", "needs operator.replicas of 2 or more"},
+	{"operator.replicas=2,operator.topologySpreadConstraints[0].topologyKey=zone", "/operator/topologySpreadConstraints/0"},
+	{"argo.serviceAccount.create=false", "argo.serviceAccount.create=false needs argo.serviceAccount.name"},
+	{"webhook.serviceAccount.create=false,webhook.serviceAccount.name=a,webhook.serviceAccount.annotations.b=c", "annotate your own account"},
+	{"extraObjects[0].kind=ConfigMap", "/extraObjects/0"},
+	{"commonAnnotations.a=1", "/commonAnnotations/a"},
+	{"crds.keep=false", "keep"},
+	{"rbac.create=maybe", "/rbac/create"},
+	{"metrics.serviceMonitor.relabelings=a", "/metrics/serviceMonitor/relabelings"},
 	{"ui.enabled=true,ui.resources.memory=1Gi", "/ui/resources"},
 	{"ui.hosts={pages.example.com}", "set ui.enabled=true"},
 	{"ui.enabled=true,networkPolicy.enabled=false,ui.from[0].podSelector.matchLabels.app=proxy", "every pod of the cluster reaches the pages"},

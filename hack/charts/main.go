@@ -1,4 +1,4 @@
-// Command charts writes the chart's generated files: its definitions, Argo's definitions, and its README.
+// Command charts writes the chart's generated files: its definitions, Argo's definitions (also for config/), and its README.
 //
 //	go run ./hack/charts
 //

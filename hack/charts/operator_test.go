@@ -8,9 +8,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// Two operators would wait for each other's lease. So the old one must end before the new one starts.
+// Alone, a new operator would wait for the lease of the old one, so the old one ends first. Of several, one is replaced at a time.
 func TestAnUpgradeEndsTheOldOperatorFirst(t *testing.T) {
-	for _, file := range []string{"testdata/embedded.yaml", "testdata/full.yaml", "../../config/manager/manager.yaml"} {
+	for file, replicas := range map[string]int32{"testdata/embedded.yaml": 1, "testdata/full.yaml": 2, "../../config/manager/manager.yaml": 1} {
 		body, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -22,7 +22,7 @@ func TestAnUpgradeEndsTheOldOperatorFirst(t *testing.T) {
 			}
 			found++
 			spec := into[appsv1.DeploymentSpec](t, o.at("spec"))
-			if spec.Replicas == nil || *spec.Replicas != 1 || spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType || spec.Strategy.RollingUpdate != nil {
+			if spec.Replicas == nil || *spec.Replicas != replicas || !endsFirst(spec.Strategy, replicas) {
 				t.Errorf("%s: the operator's Deployment is %+v", file, spec)
 			}
 			for _, arg := range spec.Template.Spec.Containers[0].Args {
@@ -33,6 +33,24 @@ func TestAnUpgradeEndsTheOldOperatorFirst(t *testing.T) {
 		}
 		if found != 1 {
 			t.Errorf("%s has %d operators", file, found)
+		}
+	}
+}
+
+func endsFirst(s appsv1.DeploymentStrategy, replicas int32) bool {
+	if replicas == 1 {
+		return s.Type == appsv1.RecreateDeploymentStrategyType && s.RollingUpdate == nil
+	}
+	return s.RollingUpdate != nil && s.RollingUpdate.MaxSurge.IntValue() == 0 && s.RollingUpdate.MaxUnavailable.IntValue() == 1
+}
+
+// Before Kubernetes removes the address of a dead pod, steps would call it; a pod alone may be called before it is ready.
+func TestStepsCallNoDeadOperatorIfThereAreSeveral(t *testing.T) {
+	for replicas, early := range map[string]any{"1": true, "2": nil} {
+		for _, o := range chart(t, "operator.replicas="+replicas) {
+			if o.key() == "Service loadstone-system/loadstone" && o.at("spec", "publishNotReadyAddresses") != early {
+				t.Errorf("with %s operators, publishNotReadyAddresses is %v, want %v", replicas, o.at("spec", "publishNotReadyAddresses"), early)
+			}
 		}
 	}
 }

@@ -75,11 +75,11 @@ func chartOf(t *testing.T, kubeVersion, values string, settings ...string) []obj
 	return mustParse(t, string(out))
 }
 
-// kustomized is config/default.
-func kustomized(t *testing.T) []object {
+// kustomized is a folder of config/.
+func kustomized(t *testing.T, folder string) []object {
 	t.Helper()
 	testbed.Programs(t, "kubectl")
-	out, err := checkout.command(t.Context(), "kubectl", "kustomize", "config/default")
+	out, err := checkout.command(t.Context(), "kubectl", "kustomize", folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,30 @@
+{{/* The start of objects' names. Names that Loadstone's programs look up are fixed: see the README. */}}
+{{- define "loadstone.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{ .Values.fullnameOverride }}
+{{- else if not .Values.nameOverride -}}
+loadstone
+{{- else if contains .Values.nameOverride .Release.Name -}}
+{{ .Release.Name }}
+{{- else -}}
+{{ .Release.Name }}-{{ .Values.nameOverride }}
+{{- end -}}
+{{- end }}
+
+{{/* Annotations and labels of every object; more labels can follow. Call with (list $ "component"), and annotations in a dict. */}}
+{{- define "loadstone.meta" -}}
+{{- $own := dict -}}
+{{- if gt (len .) 2 -}}
+{{- $own = index . 2 -}}
+{{- end -}}
+{{- with merge (dict) $own (index . 0).Values.commonAnnotations -}}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{ end -}}
+labels:
+  {{- include "loadstone.labels" . | nindent 2 }}
+{{- end }}
+
 {{/* Labels of every object. Call with (list $ "component"). */}}
 {{- define "loadstone.labels" -}}
 {{- $root := index . 0 -}}
@@ -48,11 +75,22 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* The annotations of a component's service account. Call with its values. */}}
-{{- define "loadstone.accountAnnotations" -}}
-{{- with .serviceAccount.annotations }}
-annotations:
-  {{- toYaml . | nindent 2 }}
+{{/* The name of a component's service account. Call with (list $ "component"). */}}
+{{- define "loadstone.account" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- $own := include "loadstone.fullname" $root -}}
+{{- if ne $component "operator" -}}
+{{- $own = printf "%s-%s" $own $component -}}
+{{- end -}}
+{{- (index $root.Values $component).serviceAccount.name | default $own -}}
+{{- end }}
+
+{{/* Labels of a component's pods. Call with (list $ "component"). */}}
+{{- define "loadstone.podLabels" -}}
+{{- include "loadstone.selector" (index . 1) }}
+{{- with (index (index . 0).Values (index . 1)).podLabels }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
@@ -86,7 +124,7 @@ affinity:
 {{/* host:port of the object store. */}}
 {{- define "loadstone.s3Endpoint" -}}
 {{- if .Values.minio.enabled -}}
-loadstone-minio.{{ .Release.Namespace }}.svc:9000
+{{ include "loadstone.fullname" . }}-minio.{{ .Release.Namespace }}.svc:9000
 {{- else -}}
 {{ .Values.s3.endpoint }}
 {{- end -}}
@@ -183,6 +221,16 @@ seccompProfile:
   verbs: [list, watch]
 {{- end }}
 
+{{/* Host names of the pages, separated by commas. They know their Service's names only if it is called loadstone-ui. */}}
+{{- define "loadstone.uiHosts" -}}
+{{- $hosts := .Values.ui.hosts -}}
+{{- if ne (include "loadstone.fullname" .) "loadstone" -}}
+{{- $service := printf "%s-ui.%s" (include "loadstone.fullname" .) .Release.Namespace -}}
+{{- $hosts = concat $hosts (list $service (printf "%s.svc" $service) (printf "%s.svc.cluster.local" $service)) -}}
+{{- end -}}
+{{- join "," $hosts -}}
+{{- end }}
+
 {{/* Rules of the uninstall hook in namespaces with runs. */}}
 {{- define "loadstone.uninstallRules" -}}
 - apiGroups: [loadstone.dev]
@@ -271,6 +319,8 @@ spec:
 
 {{/* Checks that the schema cannot express. */}}
 {{- define "loadstone.check" -}}
+{{- include "loadstone.checkInstallation" . -}}
+{{- include "loadstone.checkRoutes" . -}}
 {{- if and .Values.minio.enabled .Values.s3.endpoint -}}
 {{- fail "s3.endpoint and minio.enabled exclude each other: set minio.enabled=false to use your S3, or leave s3.endpoint empty" -}}
 {{- end -}}
@@ -316,5 +366,52 @@ spec:
 {{- end -}}
 {{- if and (not .Values.s3.existingSecret) (or (ne .Values.s3.secretKeys.accessKey "access-key") (ne .Values.s3.secretKeys.secretKey "secret-key")) -}}
 {{- fail "s3.secretKeys needs s3.existingSecret: set it, or use the default s3.secretKeys" -}}
+{{- end -}}
+{{- end }}
+
+{{/* Checks of names, accounts, replicas and CRDs. */}}
+{{- define "loadstone.checkInstallation" -}}
+{{- if and .Values.nameOverride .Values.fullnameOverride -}}
+{{- fail "nameOverride and fullnameOverride exclude each other: set only one" -}}
+{{- end -}}
+{{- if not (regexMatch "^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$" (include "loadstone.fullname" .)) -}}
+{{- fail (printf "the names of objects would start with %q: set fullnameOverride to at most 40 lower-case letters, digits and hyphens, with a letter first" (include "loadstone.fullname" .)) -}}
+{{- end -}}
+{{- range list "operator" "argo" "minio" "ui" "webhook" -}}
+{{- $account := (index $.Values .).serviceAccount -}}
+{{- if and (not $account.create) (not $account.name) -}}
+{{- fail (printf "%s.serviceAccount.create=false needs %s.serviceAccount.name: set it to an existing service account" . .) -}}
+{{- end -}}
+{{- if and (not $account.create) $account.annotations -}}
+{{- fail (printf "%s.serviceAccount.annotations needs %s.serviceAccount.create=true: annotate your own account yourself" . .) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.operator.topologySpreadConstraints (lt (int .Values.operator.replicas) 2) -}}
+{{- fail "operator.topologySpreadConstraints needs operator.replicas of 2 or more" -}}
+{{- end -}}
+{{- end }}
+
+{{/* Checks of Ingresses and HTTPRoutes. */}}
+{{- define "loadstone.checkRoutes" -}}
+{{- range $component := list "ui" "webhook" -}}
+{{- with index $.Values $component -}}
+{{- if and (or .ingress.enabled .httpRoute.enabled) (not .enabled) -}}
+{{- fail (printf "%s.ingress and %s.httpRoute need %s.enabled=true" $component $component $component) -}}
+{{- end -}}
+{{- if and (or .ingress.enabled .httpRoute.enabled) (not .hosts) -}}
+{{- fail (printf "%s.ingress and %s.httpRoute need %s.hosts: set it to the public host names" $component $component $component) -}}
+{{- end -}}
+{{- if and .httpRoute.enabled (not .httpRoute.parentRefs) -}}
+{{- fail (printf "%s.httpRoute.enabled needs %s.httpRoute.parentRefs: name your Gateway" $component $component) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.ui -}}
+{{- if and (or .ingress.enabled .httpRoute.enabled) $.Values.networkPolicy.enabled (not .from) -}}
+{{- fail "ui.ingress and ui.httpRoute need ui.from: set it to the pods of your Ingress controller or Gateway, which the NetworkPolicy otherwise blocks" -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.webhook.hosts (not .Values.webhook.ingress.enabled) (not .Values.webhook.httpRoute.enabled) -}}
+{{- fail "webhook.hosts needs webhook.ingress.enabled=true or webhook.httpRoute.enabled=true" -}}
 {{- end -}}
 {{- end }}

@@ -68,3 +68,27 @@ func TestUserManagedArgoController(t *testing.T) {
 		})
 	}
 }
+
+func TestTheChartsArgoIsFoundUnderAnyName(t *testing.T) {
+	for name, tc := range map[string]struct {
+		component string
+		ready     int32
+		away      string
+		elsewhere bool
+	}{
+		"ready":     {component: "argo", ready: 1},
+		"not ready": {component: "argo", away: "no pod of Deployment system/acme-argo is ready"},
+		"none":      {component: "operator", ready: 1, elsewhere: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
+				Namespace: "system", Name: "acme-argo", Labels: map[string]string{"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": tc.component},
+			}}
+			d.Status.ReadyReplicas = tc.ready
+			away, elsewhere := lookAtArgo(t.Context(), fake.NewClientBuilder().WithObjects(d).Build(), "system")
+			if away != tc.away || elsewhere != tc.elsewhere {
+				t.Errorf("got %q, %t, want %q, %t", away, elsewhere, tc.away, tc.elsewhere)
+			}
+		})
+	}
+}

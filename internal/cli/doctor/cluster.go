@@ -102,7 +102,7 @@ func (c Cluster) argo() Finding {
 		return c.ownArgo()
 	}
 	if c.ArgoAway != "" {
-		return say("Argo", Fault, "kubectl --namespace loadstone-system describe deployment loadstone-argo", "%s", c.ArgoAway)
+		return say("Argo", Fault, "kubectl --namespace loadstone-system describe deployments --selector app.kubernetes.io/component=argo", "%s", c.ArgoAway)
 	}
 	return say("Argo", Good, "", "controller is ready")
 }

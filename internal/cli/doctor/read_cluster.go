@@ -110,22 +110,19 @@ func unbound(ctx context.Context, c client.Reader, of namespaces.Led) []string {
 	return out
 }
 
-// argoDeployment is the Argo controller of the chart.
-const argoDeployment = "loadstone-argo"
-
 // lookAtArgo says why the Argo controller of the chart is unavailable. elsewhere is true if the chart installed none, or it is not visible.
 func lookAtArgo(ctx context.Context, c client.Client, namespace string) (away string, elsewhere bool) {
 	ctx, cancel := context.WithTimeout(ctx, askDeadline)
 	defer cancel()
-	var d appsv1.Deployment
-	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: argoDeployment}, &d)
+	var list appsv1.DeploymentList
+	err := c.List(ctx, &list, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": "argo"})
 	switch {
-	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+	case apierrors.IsForbidden(err), err == nil && len(list.Items) == 0:
 		return "", true
 	case err != nil:
 		return fmt.Sprintf("cannot read its Deployment: %s", kube.Explain("", err)), false
-	case d.Status.ReadyReplicas == 0:
-		return fmt.Sprintf("no pod of Deployment %s/%s is ready", namespace, argoDeployment), false
+	case list.Items[0].Status.ReadyReplicas == 0:
+		return fmt.Sprintf("no pod of Deployment %s/%s is ready", namespace, list.Items[0].Name), false
 	}
 	return "", false
 }
