@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +51,9 @@ func (f *Fence) Leader() (ip string, moved <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if parts := strings.Split(f.other, "_"); len(parts) == 3 {
-		ip = parts[1]
+		if _, err := netip.ParseAddr(parts[1]); err == nil {
+			ip = parts[1]
+		}
 	}
 	return ip, f.moved
 }

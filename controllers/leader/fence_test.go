@@ -243,6 +243,7 @@ func TestAStandbyKnowsTheLeadersAddress(t *testing.T) {
 		{what: "a third takes over", holder: Identity("loadstone-2", "10.0.0.2"), want: "10.0.0.2", moves: true},
 		{what: "it gives its lease back", holder: "", moves: true},
 		{what: "one without an address leads", holder: Identity("loadstone-3", ""), moves: true},
+		{what: "a name is no address", holder: Identity("loadstone-4", "evil.example"), moves: true},
 		{what: "this one leads", mine: true, moves: true},
 	} {
 		_, moved := fence.Leader()

@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden renderings")
 
-// goldens are the chart with default values, with all options on, under another name without roles and CRDs, and the operator alone with a role for its
-// S3 store. With a key instead, config/external is the golden form.
+// goldens are the chart with default values, with all options on, and under another name without roles and CRDs. The last one is the operator alone
+// with a role for its S3 store; with a key instead, config/external is the golden form.
 var goldens = []struct{ file, values string }{
 	{"hack/charts/testdata/embedded.yaml", ""},
 	{"hack/charts/testdata/full.yaml", "hack/charts/testdata/full-values.yaml"},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
@@ -76,8 +77,10 @@ func dangling(t *testing.T, list []object) []string {
 				}
 			}
 		case "Ingress":
-			for _, m := range regexp.MustCompile(`service:\n\s*name: (\S+)`).FindAllStringSubmatch(strings.Join(lines(o), "\n"), -1) {
-				need(o, "Service", m[1])
+			for _, r := range into[networkingv1.IngressSpec](t, o.at("spec")).Rules {
+				for _, p := range r.HTTP.Paths {
+					need(o, "Service", p.Backend.Service.Name)
+				}
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	policyv1 "k8s.io/api/policy/v1"
 )
 
 // Alone, a new operator would wait for the lease of the old one, so the old one ends first. Of several, one is replaced at a time.
@@ -51,6 +52,24 @@ func TestStepsCallNoDeadOperatorIfThereAreSeveral(t *testing.T) {
 			if o.key() == "Service loadstone-system/loadstone" && o.at("spec", "publishNotReadyAddresses") != early {
 				t.Errorf("with %s operators, publishNotReadyAddresses is %v, want %v", replicas, o.at("spec", "publishNotReadyAddresses"), early)
 			}
+		}
+	}
+}
+
+func TestOneOperatorAtATimeIsEvicted(t *testing.T) {
+	for replicas, want := range map[string]int{"1": 0, "2": 1} {
+		found := 0
+		for _, o := range chart(t, "operator.replicas="+replicas) {
+			if o.text("kind") != "PodDisruptionBudget" {
+				continue
+			}
+			found++
+			if spec := into[policyv1.PodDisruptionBudgetSpec](t, o.at("spec")); spec.MaxUnavailable.IntValue() != 1 || spec.Selector.MatchLabels["app.kubernetes.io/component"] != "operator" {
+				t.Errorf("with %s operators, the budget is %+v", replicas, spec)
+			}
+		}
+		if found != want {
+			t.Errorf("with %s operators, there are %d budgets, want %d", replicas, found, want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 var ways = []string{
 	"cmd/manager/run.go",               // The agents of trials, by the addresses of their pods.
 	"controllers/agents/agents.go",     // Likewise.
+	"controllers/argo/endpoint.go",     // The operator that leads, by the address of its pod.
 	"controllers/outbound/outbound.go", // Everything that users name.
 	"internal/client/kube/forward.go",  // The API server.
 	"internal/store/artifact/role.go",  // The STS of the installation's object store.
