@@ -37,7 +37,7 @@ data cannot decide. --max-slowdown sets another bound.`
 const buildLimit = 30 * time.Minute
 
 func compareRefsCommand() *cobra.Command {
-	v := runfile.Versus{LimitSeconds: vsLimitSeconds, FreePort: unusedPort}
+	v := runfile.Versus{LimitSeconds: vsLimitSeconds, Memory: quarterOfMemory(), FreePort: unusedPort}
 	v.Name, v.Blocks, v.Seconds = "refs", vsBlocks, vsSeconds
 	here := localRun{output: textOutput}
 	var build, format string

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"net"
+	"os"
 	"os/exec"
 
 	"github.com/spf13/cobra"
@@ -44,7 +46,7 @@ const (
 )
 
 func vsCommand() *cobra.Command {
-	v := runfile.Versus{LimitSeconds: vsLimitSeconds, FreePort: unusedPort}
+	v := runfile.Versus{LimitSeconds: vsLimitSeconds, Memory: quarterOfMemory(), FreePort: unusedPort}
 	v.Name, v.Blocks, v.Seconds = "vs", vsBlocks, vsSeconds
 	here := localRun{output: textOutput}
 	var save string
@@ -145,6 +147,22 @@ func firstTool() string {
 }
 
 // unusedPort returns a port of this machine that no program uses now.
+// quarterOfMemory is a memory limit for implementations that nobody gave one: a quarter of this machine's memory, rounded down to a power of two;
+// empty if unknown. Less would end large programs, and change the heap of a JVM.
+func quarterOfMemory() string {
+	const gibi = 1 << 30
+	text, err := os.ReadFile("/proc/meminfo")
+	var kibi uint64
+	if _, scanErr := fmt.Sscanf(string(text), "MemTotal: %d kB", &kibi); err != nil || scanErr != nil || kibi < 4 {
+		return ""
+	}
+	limit := uint64(1) << (bits.Len64(kibi<<10/4) - 1)
+	if limit < gibi {
+		return fmt.Sprintf("%dMi", limit>>20)
+	}
+	return fmt.Sprintf("%dGi", limit/gibi)
+}
+
 func unusedPort() (int32, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -35,7 +35,7 @@ func TestVsSavesValidRun(t *testing.T) {
 		"images":                     {[]string{"r.io/team/server:1.4", "./server.tar", "--port", "80"}, []string{`name: server-1-4\n    image: r.io/team/server:1.4\n    port: 80\n`, `name: server\n    image: ./server.tar\n`}},
 		"quotes":                     {[]string{`./a 'x y' "z" {port}`, "./b {port}"}, []string{`command: \[./a, "x y", z, "\d+"\]\n`}},
 		"another load":               {[]string{"./a {port}", "./b {port}", "--path", "/x", "--connections", "1,50"}, []string{`path: /x\n`, `- connections: 1\n    - connections: 50\n`}},
-		"timed commands":             {[]string{"--time", "sort a.txt", "gsort -n a.txt"}, []string{`command: \[sort, a.txt\]\n`, `format: Time\n`}},
+		"timed commands":             {[]string{"--time", "sort a.txt", "gsort -n a.txt"}, []string{`command: \[sort, a.txt\]\n    memory: \d+[MG]i\n`, `format: Time\n`}},
 		"a long name, and a number":  {[]string{"--time", "./a-very-long-name-of-a-program", "./1"}, []string{`name: a-very-long-name-of\n`, `name: i1\n`}},
 		"a command that has a colon": {[]string{"./a {port} x:y", "./b {port}"}, []string{`command: \[./a, "\d+", x:y\]\n`}},
 	} {

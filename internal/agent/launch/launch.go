@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -161,7 +162,8 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	counted, starvedBefore := count(c.Counters), oomKills(oomFiles)
+	kills := oomFiles("/sys/fs/cgroup", "/proc/self/cgroup")
+	counted, starvedBefore := count(c.Counters), oomKills(kills)
 	exit.Started = time.Now()
 	if err := cmd.Start(); err != nil {
 		return exit, fmt.Errorf("starting the program: %w", err)
@@ -181,7 +183,7 @@ func run(ctx context.Context, x Exchange, launch int, path string, argv []string
 	exit.TimedOut = limited.Err() != nil
 	cancel()
 	exit.Killed = <-killed && !exit.TimedOut
-	exit.OutOfMemory = !exit.Killed && !exit.TimedOut && starved(cmd.ProcessState, starvedBefore, oomKills(oomFiles))
+	exit.OutOfMemory = !exit.Killed && !exit.TimedOut && starved(cmd.ProcessState, starvedBefore, oomKills(kills))
 	exit.describe(cmd.ProcessState, own)
 	return exit, counted(cmd.ProcessState)
 }
@@ -281,8 +283,23 @@ func tail(f *os.File, bytes int64) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "?")), " ")
 }
 
-// oomFiles hold a container's out-of-memory kills in cgroup version 2 and 1.
-var oomFiles = []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"}
+// oomFiles returns the files that may count out-of-memory kills of this process's cgroup, best first. A container sees its own cgroup as the root.
+func oomFiles(tree, membership string) []string {
+	const unified, legacy = "memory.events", "memory/memory.oom_control"
+	text, _ := os.ReadFile(membership) //nolint:errcheck // Then only the roots are left.
+	var own []string
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch {
+		case len(parts) != 3:
+		case parts[1] == "":
+			own = append(own, filepath.Join(tree, parts[2], unified))
+		case slices.Contains(strings.Split(parts[1], ","), "memory"):
+			own = append(own, filepath.Join(tree, filepath.Dir(legacy), parts[2], filepath.Base(legacy)))
+		}
+	}
+	return append(own, filepath.Join(tree, unified), filepath.Join(tree, legacy))
+}
 
 func oomKills(files []string) int64 {
 	for _, file := range files {

@@ -34,6 +34,33 @@ func TestTheKernelCountsWhatItKillsForMemory(t *testing.T) {
 	}
 }
 
+func TestKillsOfTheOwnCgroupAreCounted(t *testing.T) {
+	for name, tc := range map[string]struct{ membership, want string }{
+		"version 1":   {"5:cpuset:/a\n4:memory:/run/program\n0::/\n", "memory/run/program/memory.oom_control"},
+		"version 2":   {"0::/run/program\n", "run/program/memory.events"},
+		"a container": {"0::/\n", "memory.events"},
+		"unknown":     {"", "memory.events"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := t.TempDir()
+			membership := filepath.Join(tree, "membership")
+			if err := os.WriteFile(membership, []byte(tc.membership), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			counter := filepath.Join(tree, tc.want)
+			if err := os.MkdirAll(filepath.Dir(counter), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(counter, []byte("oom_kill 2\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := oomKills(oomFiles(tree, membership)); got != 2 {
+				t.Errorf("%d kills are counted, want 2", got)
+			}
+		})
+	}
+}
+
 func TestAProgramIsStarvedWhereItWasKilledAndTheKernelCountsOneMore(t *testing.T) {
 	for name, tc := range map[string]struct {
 		script        string

@@ -153,6 +153,9 @@ func (c *Collector) howItEnded(exit launch.Exit) string {
 	if exit.Signal != "" {
 		how = "ended by signal: " + exit.Signal
 	}
+	if exit.OutOfMemory {
+		how = "killed because it exceeded its memory: raise implementations[].memory"
+	}
 	for _, file := range []string{launch.ErrorsFile, launch.OutputFile} {
 		if said := c.config.Exchange.Tail(file, launch.Quoted); said != "" {
 			return fmt.Sprintf("%s, last output: %q", how, said)

@@ -339,3 +339,11 @@ func TestWhatIsNotTheProgramsIsNoFaultOfIts(t *testing.T) {
 		})
 	}
 }
+
+func TestAProgramThatExceedsItsMemorySaysSo(t *testing.T) {
+	c, _ := collecting(t)
+	const want = "killed because it exceeded its memory: raise implementations[].memory"
+	if got := c.howItEnded(launch.Exit{Code: -1, Signal: "killed", OutOfMemory: true}); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

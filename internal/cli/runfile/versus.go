@@ -30,6 +30,8 @@ type Versus struct {
 	MaxRatio string
 	// LimitSeconds is the maximum duration of a program.
 	LimitSeconds int32
+	// Memory is each implementation's memory limit, such as "4Gi"; empty for the default.
+	Memory string
 	// Rate, in requests per second, is of a load for response times; 0 for none.
 	Rate     int32
 	FreePort func() (int32, error)
