@@ -47,6 +47,8 @@ type BenchmarkRunReconciler struct {
 	Memory int64
 	// Network is what a run's NetworkPolicy allows besides its own pods; nil creates no policy.
 	Network *networkingv1.NetworkPolicySpec
+	// Pods are the installation's settings of measured pods.
+	Pods v1alpha1.PodSettings
 	// Analyses makes analyses and reports in other processes; nil makes them during the pass.
 	Analyses *Analyses
 	// Absence is when there was no leader before this operator; nil if unknown.

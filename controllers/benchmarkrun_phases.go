@@ -96,6 +96,7 @@ func (r *BenchmarkRunReconciler) compile(ctx context.Context, s *runScope) (reco
 		if err != nil {
 			return reconciler.Halt, err
 		}
+		nodes = plan.Select(nodes, render.Settings(r.Pods, s.run.Spec.Placement.Pods).NodeSelector)
 		if v := plan.Fits(p, nodes); v != nil {
 			return s.noRoom(v, plan.Awaits(p, nodes))
 		}
@@ -287,7 +288,7 @@ func (r *BenchmarkRunReconciler) followWorkflow(ctx context.Context, s *runScope
 		s.why, s.waiting = facts.HeldUp(s.trials, s.run.Status.StartTime.Time, s.now)
 	}
 	if s.why == v1alpha1.ReasonUnschedulable && facts.Impatient(s.run, s.absence, s.why, s.now) {
-		if s.end, err = giveWay(ctx, r.Client, r.Live, s.run, runFacts(s).Trials); err != nil {
+		if s.end, err = giveWay(ctx, r.Client, r.Live, s.run, runFacts(s).Trials, r.Pods); err != nil {
 			return reconciler.Halt, err
 		} else if s.end != nil {
 			return r.conclude(ctx, s)

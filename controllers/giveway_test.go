@@ -69,7 +69,7 @@ func TestRunWithUnavailableNodeYieldsToQueue(t *testing.T) {
 			b = b.WithObjects(&tc.runs[i])
 		}
 		c := b.Build()
-		end, err := giveWay(t.Context(), c, c, &me, tc.trials)
+		end, err := giveWay(t.Context(), c, c, &me, tc.trials, v1alpha1.PodSettings{})
 		if err != nil || (end != nil) != (tc.want != "") || end != nil && !strings.Contains(end.Message, tc.want) {
 			t.Errorf("%s: %+v, %v", name, end, err)
 		}

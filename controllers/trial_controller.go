@@ -35,8 +35,10 @@ type TrialReconciler struct {
 	AgentImage   string
 	ToolboxImage string
 	PullSecrets  []string
-	Version      string
-	Now          func() time.Time
+	// Pods are the installation's settings of measured pods.
+	Pods    v1alpha1.PodSettings
+	Version string
+	Now     func() time.Time
 
 	plans plans
 }

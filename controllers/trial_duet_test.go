@@ -16,7 +16,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/store/artifact"
-	"loadstone.dev/loadstone/internal/trial/kind"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
@@ -99,7 +98,7 @@ func duetScope(server, beside, generator string) *trialScope {
 	s.plan.Implementations, s.plan.Trials[0].Servers = append(s.plan.Implementations, other), []string{"go", "go2"}
 	p := pod(v1alpha1.RoleServer)
 	p.Name, p.Labels[v1alpha1.LabelMember], p.Status.PodIP = render.PodName("quick-000-go", 1, record.MemberServer(1)), record.MemberServer(1), "192.0.2.2"
-	s.members = append(s.members, &member{Member: kind.Member{Name: record.MemberServer(1)}, pod: p})
+	s.members = append(s.members, memberIn(record.MemberServer(1), p))
 	for i, list := range []string{generator, server, beside} {
 		s.members[i].state = &protocol.State{CPUsAllowed: list}
 	}

@@ -118,9 +118,10 @@ func (r *TrialReconciler) ensurePods(ctx context.Context, s *trialScope) (reconc
 	if s.fault, err = inputs.Changed(ctx, r.Live, s.run, s.plan.Implementations, s.work().Servers()); s.fault != nil || err != nil {
 		return reconciler.Halt, err
 	}
+	settings := render.Settings(r.Pods, s.run.Spec.Placement.Pods)
 	opts := render.PodOptions{
-		AgentImage: r.AgentImage, ToolboxImage: r.ToolboxImage, PullSecrets: r.PullSecrets, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: s.nodes,
-		Bound: s.siblings.Bound(s.planned().Follows()), LargestServer: plan.LargestServer(s.plan), Patience: facts.Patience(s.run),
+		AgentImage: r.AgentImage, ToolboxImage: r.ToolboxImage, PullSecrets: r.PullSecrets, Key: r.publicKey(), RunUID: string(s.run.UID), Attempt: s.attempt, Nodes: plan.Select(s.nodes, settings.NodeSelector),
+		Bound: s.siblings.Bound(s.planned().Follows()), LargestServer: plan.LargestServer(s.plan), Patience: facts.Patience(s.run), Pods: settings,
 	}
 	for _, m := range s.members {
 		if m.pod != nil {

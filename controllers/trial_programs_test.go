@@ -14,7 +14,7 @@ import (
 	"loadstone.dev/loadstone/controllers/reconciler"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
-	"loadstone.dev/loadstone/internal/trial/kind"
+	"loadstone.dev/loadstone/internal/trial/kind/microbenchmark"
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
@@ -22,7 +22,11 @@ import (
 func ofProgram(s *trialScope) {
 	s.plan.Trials[0].Type, s.plan.Cells, s.plan.Programs = record.Microbenchmark, nil, &record.Programs{Format: record.GoTest, LimitSeconds: 60}
 	s.plan.Implementations[0].Port = 0
-	s.members = []*member{{Member: kind.Member{Name: record.MemberServer(0)}, pod: pod(v1alpha1.RoleServer)}}
+	p := pod(v1alpha1.RoleServer)
+	for i, name := range []string{microbenchmark.ProcessProgram, microbenchmark.ProcessCollector} {
+		p.Spec.Containers[i].Name, p.Status.ContainerStatuses[i].Name = name, name
+	}
+	s.members = []*member{memberIn(record.MemberServer(0), p)}
 }
 
 // collects puts the collector of a program into a phase.

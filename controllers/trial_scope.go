@@ -106,7 +106,7 @@ func (s *trialScope) agentStates() []protocol.State {
 func seen(members []*member) []conduct.Seen {
 	var list []conduct.Seen
 	for _, m := range members {
-		list = append(list, conduct.Seen{Agent: agentIn(m.pod), State: *m.state, Since: pods.ContainerStart(m.pod, m.pod.Spec.Containers[0].Name), Asked: m.asked})
+		list = append(list, conduct.Seen{Agent: agentIn(m.pod), State: *m.state, Since: pods.ContainerStart(m.pod, m.Processes[0].Name), Asked: m.asked})
 	}
 	return list
 }

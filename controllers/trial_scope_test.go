@@ -46,7 +46,7 @@ func by(ip string, st protocol.State) protocol.State {
 // scopeOf is a pass at noon over a trial whose pods run, with changes.
 func scopeOf(deltas ...func(*trialScope)) *trialScope {
 	s := &trialScope{
-		now: noon, attempt: 1, turn: true, plan: planOfScope(), members: []*member{{Member: kind.Member{Name: record.MemberGenerator(0)}, pod: pod(v1alpha1.RoleGenerator)}, {Member: kind.Member{Name: record.MemberServer(0)}, pod: pod(v1alpha1.RoleServer)}},
+		now: noon, attempt: 1, turn: true, plan: planOfScope(), members: []*member{memberIn(record.MemberGenerator(0), pod(v1alpha1.RoleGenerator)), memberIn(record.MemberServer(0), pod(v1alpha1.RoleServer))},
 		run: &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick", UID: "run-uid-1234"}},
 		trial: &v1alpha1.Trial{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: "quick-000-go", UID: "trial-uid", Generation: 1},
@@ -60,6 +60,11 @@ func scopeOf(deltas ...func(*trialScope)) *trialScope {
 		d(s)
 	}
 	return s
+}
+
+// memberIn is a member with the first container of a pod as its process.
+func memberIn(name string, p *corev1.Pod) *member {
+	return &member{Member: kind.Member{Name: name, Processes: []kind.Process{{Name: p.Spec.Containers[0].Name}}}, pod: p}
 }
 
 // planOfScope is the plan of scopeOf's run: ten blocks of one implementation.

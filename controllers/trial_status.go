@@ -120,8 +120,10 @@ func (s *trialScope) runPrefix() string {
 
 func (s *trialScope) newManifest(version string) record.TrialManifest {
 	of := conduct.TrialRecord{Run: facts.Run(s.run), Attempt: s.attempt, Failures: s.trial.Status.Failures, Operator: version}
-	for _, p := range s.pods() {
-		of.Pods = append(of.Pods, facts.Pod(p))
+	for _, m := range s.members {
+		if m.pod != nil {
+			of.Pods = append(of.Pods, facts.Pod(m.pod, m.Processes[0].Name))
+		}
 	}
 	return s.planned().Manifest(of)
 }

@@ -68,6 +68,8 @@ type world struct {
 	stop              func()
 	// values are those of the chart that are not its defaults.
 	values []string
+	// pods are the chart's settings of measured pods.
+	pods v1alpha1.PodSettings
 	// elects: the test starts operators in leader election; elected is the one started by elect, or nil.
 	elects  bool
 	elected *candidate
@@ -295,12 +297,12 @@ func (w *world) register(ctx context.Context, m ctrl.Manager, operator life, add
 	w.must(index.Index(ctx, m.GetFieldIndexer()))
 	live := w.led().Reader(m.GetAPIReader())
 	trials := &TrialReconciler{
-		Client: operator.client, Live: live, Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Version: "test", Now: w.now,
+		Client: operator.client, Live: live, Store: operator.store, Agents: operator.agents, Key: w.key, AgentImage: "agent:1", Pods: w.pods, Version: "test", Now: w.now,
 	}
 	w.must(trials.SetupWithManager(m))
 	runs := &BenchmarkRunReconciler{
 		Client: operator.client, Live: live, Store: operator.store, Recorder: m.GetEventRecorder("loadstone"), Key: w.key,
-		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Network: &networkingv1.NetworkPolicySpec{}, Absence: operator.absence,
+		Namespace: w.system, Service: "http://" + w.addr, WorkflowServiceAccount: "workflow", Network: &networkingv1.NetworkPolicySpec{}, Pods: w.pods, Absence: operator.absence,
 		Version: "test", Now: w.clock.Now,
 	}
 	w.must(runs.SetupWithManager(m))

@@ -138,6 +138,10 @@ type Placement struct {
 	// separateNodes is whether servers and generators need different nodes. Default: Preferred.
 	// +optional
 	SeparateNodes Strictness `json:"separateNodes,omitempty"`
+
+	// pods fit the measured pods into the cluster. One machine ignores them. Default: those of the installation (chart value runs.pods).
+	// +optional
+	Pods PodSettings `json:"pods,omitzero"`
 }
 
 // Validity tightens the limits above which a cell is void. Each is a share of 1, such as "0.0005". Limits cannot be loosened.

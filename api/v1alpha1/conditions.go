@@ -175,7 +175,7 @@ const (
 	ReasonAgentLost = "AgentLost"
 	// ReasonAgentFailed: an agent reports a failure.
 	ReasonAgentFailed = "AgentFailed"
-	// ReasonPodRejected: the API server refuses a pod.
+	// ReasonPodRejected: the API server or a kubelet refuses a pod, or a webhook added a container to it.
 	ReasonPodRejected = "PodRejected"
 	// ReasonStoppedEarly: the run ended before this trial, because its intervals were narrow enough.
 	ReasonStoppedEarly = "StoppedEarly"

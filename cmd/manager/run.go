@@ -45,6 +45,7 @@ import (
 	"loadstone.dev/loadstone/controllers/suites"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
+	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
 	"loadstone.dev/loadstone/internal/store/certs"
 	"loadstone.dev/loadstone/internal/store/download"
@@ -63,6 +64,7 @@ type options struct {
 	probes         string
 	metrics        string
 	pullSecrets    string
+	pods           v1alpha1.PodSettings
 	storeSecret    string
 	led            namespaces.Led
 	network        *networkingv1.NetworkPolicySpec
@@ -85,6 +87,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.probes, "probes", ":8081", "the address of the health probes")
 	f.StringVar(&o.metrics, "metrics", "0", "address of the metrics, such as :8082; 0 for none")
 	f.StringVar(&o.pullSecrets, "pull-secrets", "", "Secrets for pulling measured images, separated by commas; each namespace of runs has them")
+	f.Func("pods", "settings of all measured pods, as JSON with the fields of spec.placement.pods of a BenchmarkRun", o.readPods)
 	f.StringVar(&o.storeSecret, "s3-generate-secret", "", "empty Secret of the operator's namespace for a generated key, if the environment has none")
 	some := f.String("namespaces", "", "namespaces of the runs and suites to lead, in addition to the operator's own, separated by commas; empty for all")
 	f.Func("outbound-allow", "the private networks and hosts that registries, receivers and forges of users may have, separated by commas: CIDRs, addresses, host names", func(text string) (err error) {
@@ -113,6 +116,18 @@ func (o *options) readNetwork(text string) error {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&o.network); err != nil {
 		return fmt.Errorf("reading a NetworkPolicySpec: %w", err)
+	}
+	return nil
+}
+
+func (o *options) readPods(text string) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o.pods); err != nil {
+		return fmt.Errorf("reading pod settings (chart value runs.pods): %w", err)
+	}
+	if v := plan.CheckPods("runs.pods", o.pods); v != nil {
+		return v
 	}
 	return nil
 }
@@ -242,7 +257,7 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.F
 	}
 	live := access.Reader(m.GetAPIReader(), m.GetClient())
 	trials := &controllers.TrialReconciler{
-		Client: m.GetClient(), Live: live, Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Version: util.Version, Now: time.Now,
+		Client: m.GetClient(), Live: live, Store: store, StoreCA: o.store.CA, Key: key, AgentImage: o.agentImage, ToolboxImage: o.toolboxImage, PullSecrets: o.pullSecretNames(), Pods: o.pods, Version: util.Version, Now: time.Now,
 		Agents: agents.New(key, fence.Guard(&http.Transport{IdleConnTimeout: 10 * time.Second})),
 	}
 	if err := trials.SetupWithManager(m); err != nil {
@@ -255,7 +270,7 @@ func register(m ctrl.Manager, o options, key ed25519.PrivateKey, fence *leader.F
 	runs := &controllers.BenchmarkRunReconciler{
 		Client: m.GetClient(), Live: live, Store: store, Recorder: m.GetEventRecorder("loadstone"), Key: key,
 		Namespace: o.namespace, Service: o.service, WorkflowServiceAccount: o.serviceAccount, InstanceID: o.instanceID,
-		Network: o.network, Analyses: controllers.NewAnalyses(analyst.do), Absence: fence.Absence, Memory: debug.SetMemoryLimit(-1), Version: util.Version, Now: time.Now,
+		Network: o.network, Pods: o.pods, Analyses: controllers.NewAnalyses(analyst.do), Absence: fence.Absence, Memory: debug.SetMemoryLimit(-1), Version: util.Version, Now: time.Now,
 	}
 	if err := runs.SetupWithManager(m); err != nil {
 		return fmt.Errorf("registering runs: %w", err)

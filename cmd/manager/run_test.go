@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/outbound"
 	"loadstone.dev/loadstone/internal/cluster/namespaces"
 	"loadstone.dev/loadstone/internal/store/artifact"
@@ -48,7 +49,8 @@ func TestSettingsOfTheOperator(t *testing.T) {
 			args: append(slices.Clone(needed), "-workflow-service-account=runner", "-argo-instance-id=bench", "-listen=:1", "-handout=:4", "-probes=:2",
 				"-s3-bucket=results", "-s3-region=eu", "-s3-tls=true",
 				"-metrics=:3", "-log-level=debug", "-log-format=text", "-pull-secrets=a,b", "-s3-generate-secret=own", "-namespaces=team-b,team-a",
-				`-network-policy={"ingress":[{"ports":[{"port":7600}]}]}`, "-outbound-allow=10.20.0.0/16,registry.infra.svc"),
+				`-network-policy={"ingress":[{"ports":[{"port":7600}]}]}`, "-outbound-allow=10.20.0.0/16,registry.infra.svc",
+				`-pods={"labels":{"team":"a"},"securityContext":{"ids":"Platform"}}`),
 			change: func(o *options) {
 				var err error
 				if o.outbound, err = outbound.Parse("10.20.0.0/16,registry.infra.svc"); err != nil {
@@ -58,6 +60,7 @@ func TestSettingsOfTheOperator(t *testing.T) {
 				o.store.Bucket, o.store.Region, o.store.Secure = "results", "eu", true
 				port := intstr.FromInt32(7600)
 				o.network = &networkingv1.NetworkPolicySpec{Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{{Port: &port}}}}}
+				o.pods = v1alpha1.PodSettings{Labels: map[string]string{"team": "a"}, SecurityContext: v1alpha1.PodSecurity{IDs: v1alpha1.ChooserPlatform}}
 				o.handout, o.led = ":4", namespaces.Led{"system", "team-a", "team-b"}
 				o.metrics, o.pullSecrets, o.storeSecret, o.logs = ":3", "a,b", "own", logs{level: "debug", format: "text"}
 			},
@@ -95,6 +98,8 @@ func TestTheOperatorDoesNotStartWithoutWhatItNeeds(t *testing.T) {
 		"no secret key":              {needed, artifact.SecretKeyVariable, artifact.SecretKeyVariable + " (environment) is empty"},
 		"no bundle where it is said": {append(slices.Clone(needed), "-s3-ca-file=none"), "", "reading the certificate authorities of the object store (chart value s3.caBundle)"},
 		"a policy of other fields":   {append(slices.Clone(needed), `-network-policy={"from":[]}`), "", "reading a NetworkPolicySpec"},
+		"pods of other fields":       {append(slices.Clone(needed), `-pods={"hostNetwork":true}`), "", "reading pod settings (chart value runs.pods)"},
+		"pods of other labels":       {append(slices.Clone(needed), `-pods={"labels":{"loadstone.dev/run":"a"}}`), "", "runs.pods.labels has loadstone.dev/run, which Loadstone sets itself: remove it"},
 		"a namespace that is none":   {append(slices.Clone(needed), "-namespaces=Team"), "", `reading -namespaces (chart value runs.namespaces): "Team" is not the name of a namespace`},
 		"a network that is none":     {append(slices.Clone(needed), "-outbound-allow=10.20.0.1/16"), "", "10.20.0.1/16 has bits after its prefix: write 10.20.0.0/16"},
 		"a flag that there is not":   {append(slices.Clone(needed), "-replicas=2"), "", "parsing flags"},
@@ -125,8 +130,8 @@ func TestTheChartKnowsTheFlags(t *testing.T) {
 			environment(t, tc.unset...)
 			t.Setenv(artifact.TokenFileVariable, "x")
 			var args []string
-			for _, m := range regexp.MustCompile(`- (--[a-z0-9-]+)=`).FindAllStringSubmatch(string(text), -1) {
-				value, other := map[string]string{"--s3-tls": "true", "--s3-by-role": "true", "--s3-ca-file": "", "--network-policy": "{}"}[m[1]]
+			for _, m := range regexp.MustCompile(`(?:- |")(--[a-z0-9-]+)=`).FindAllStringSubmatch(string(text), -1) {
+				value, other := map[string]string{"--s3-tls": "true", "--s3-by-role": "true", "--s3-ca-file": "", "--network-policy": "{}", "--pods": "{}"}[m[1]]
 				if !other {
 					value = "x"
 				}

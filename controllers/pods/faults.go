@@ -33,7 +33,7 @@ const maxLastWords = 300
 // Fault returns why the attempt cannot continue; nil if it can, or may later.
 func (a Attempt) Fault() *conduct.Failure {
 	for _, p := range a.Pods {
-		for _, check := range []func(Attempt, *corev1.Pod) *conduct.Failure{lost, exited, unpullable, unstartable, unmountable, unschedulable} {
+		for _, check := range []func(Attempt, *corev1.Pod) *conduct.Failure{foreign, misaligned, lost, exited, unpullable, unstartable, unmountable, unschedulable} {
 			if f := check(a, p); f != nil {
 				return f
 			}
@@ -42,11 +42,36 @@ func (a Attempt) Fault() *conduct.Failure {
 	return nil
 }
 
+// foreign is the failure of a pod with a container that Loadstone did not create.
+func foreign(a Attempt, p *corev1.Pod) *conduct.Failure {
+	own := a.processes(p)
+	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
+		if c.Name != render.Bringer && !slices.ContainsFunc(own, func(o kind.Process) bool { return o.Name == c.Name }) {
+			return conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "pod %s has a foreign container, %s: a webhook added it, such as that of a service mesh, "+
+				"and with it the pod can be Burstable, without exclusive CPUs: exclude the pods by labels or annotations (spec.placement.pods), or use a namespace without it", p.Name, c.Name)
+		}
+	}
+	return nil
+}
+
+// misaligned is the failure of a pod whose kubelet assigns whole cores and refuses to split one between its threads.
+func misaligned(a Attempt, p *corev1.Pod) *conduct.Failure {
+	if p.Status.Phase != corev1.PodFailed || p.Status.Reason != "SMTAlignmentError" || !strings.Contains(p.Status.Message, "not multiple") {
+		return nil
+	}
+	field := "generators.cpus of the loads"
+	if record.IsServer(p.Labels[v1alpha1.LabelMember]) {
+		field = fmt.Sprintf("cpus of implementations[%s] and of its dependencies", Implementation(a.Work, p).Name)
+	}
+	return conduct.PermanentFailure(v1alpha1.ReasonPodRejected, "node %s assigns only whole cores (full-pcpus-only) and refuses pod %s: %s: "+
+		"set %s to a multiple of the threads per core, such as 2", p.Spec.NodeName, p.Name, p.Status.Message, field)
+}
+
 func lost(a Attempt, p *corev1.Pod) *conduct.Failure {
 	switch {
 	case !p.DeletionTimestamp.IsZero():
 		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "another client deleted pod %s", p.Name)
-	case overfull(p):
+	case overfull(p, a.measured(p)):
 		return conduct.DiskFull(a.Work, Implementation(a.Work, p), a.filler(p), p.Status.Message)
 	case p.Status.Phase == corev1.PodFailed && p.Status.Reason != "":
 		return conduct.TransientFailure(v1alpha1.ReasonPodLost, "pod %s: %s: %s", p.Name, p.Status.Reason, p.Status.Message)
@@ -74,15 +99,23 @@ func (a Attempt) Expired(needs time.Duration) *corev1.Pod {
 
 // overfull reports whether a server's pod was evicted for exceeding its own disk limits, not because its node was short of disk. Agents write
 // little, to a limited volume.
-func overfull(p *corev1.Pod) bool {
+func overfull(p *corev1.Pod, measured string) bool {
 	if p.Status.Phase != corev1.PodFailed || p.Status.Reason != "Evicted" || !record.IsServer(p.Labels[v1alpha1.LabelMember]) {
 		return false
 	}
 	said := func(what string) bool { return strings.Contains(p.Status.Message, what) }
 	return said("exceeds the total limit of containers") ||
-		said(fmt.Sprintf("Container %s exceeded its local ephemeral storage limit", p.Spec.Containers[0].Name)) ||
+		said(fmt.Sprintf("Container %s exceeded its local ephemeral storage limit", measured)) ||
 		said(fmt.Sprintf("Usage of EmptyDir volume %q exceeds the limit", render.ExchangeVolume)) ||
 		said(fmt.Sprintf("Usage of EmptyDir volume \"%s", render.ScratchVolume))
+}
+
+// measured is the name of a pod's first process, which is measured or measures.
+func (a Attempt) measured(p *corev1.Pod) string {
+	if own := a.processes(p); len(own) > 0 {
+		return own[0].Name
+	}
+	return ""
 }
 
 // filler is the dependency that exceeded a volume's limit; empty if the kubelet names none.

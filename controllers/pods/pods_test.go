@@ -100,6 +100,23 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 		"a node refuses a pod": {change: func(a *pods.Attempt) {
 			server(a).Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "no CPUs"}
 		}, want: "PodLost transient: pod quick-000-go-1-s0: UnexpectedAdmissionError: no CPUs"},
+		"a kubelet with whole cores refuses an odd server": {change: func(a *pods.Attempt) {
+			server(a).Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "SMTAlignmentError", Message: "SMT Alignment Error: requested 1 cpus not multiple cpus per core = 2"}
+		}, want: "PodRejected permanent: node n1 assigns only whole cores (full-pcpus-only) and refuses pod quick-000-go-1-s0: SMT Alignment Error: requested 1 cpus not multiple cpus per core = 2: set cpus of implementations[go] and of its dependencies to a multiple of the threads per core, such as 2"},
+		"a kubelet with whole cores refuses an odd generator": {change: func(a *pods.Attempt) {
+			generator(a).Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "SMTAlignmentError", Message: "SMT Alignment Error: requested 1 cpus not multiple cpus per core = 2"}
+		}, want: "PodRejected permanent: node n1 assigns only whole cores (full-pcpus-only) and refuses pod quick-000-go-1-g0: SMT Alignment Error: requested 1 cpus not multiple cpus per core = 2: set generators.cpus of the loads to a multiple"},
+		"a kubelet has no whole core left": {change: func(a *pods.Attempt) {
+			server(a).Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "SMTAlignmentError", Message: "SMT Alignment Error: not enough free physical CPUs"}
+		}, want: "PodLost transient: pod quick-000-go-1-s0: SMTAlignmentError: SMT Alignment Error: not enough free physical CPUs"},
+		"a mesh adds a proxy": {change: func(a *pods.Attempt) {
+			p := server(a)
+			p.Spec.Containers = append([]corev1.Container{{Name: "istio-proxy"}}, p.Spec.Containers...)
+			p.Status.ContainerStatuses = append([]corev1.ContainerStatus{{Name: "istio-proxy"}}, p.Status.ContainerStatuses...)
+		}, want: "PodRejected permanent: pod quick-000-go-1-s0 has a foreign container, istio-proxy: a webhook added it"},
+		"a mesh adds a proxy before all others": {change: func(a *pods.Attempt) {
+			generator(a).Spec.InitContainers = []corev1.Container{{Name: "linkerd-proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
+		}, want: "PodRejected permanent: pod quick-000-go-1-g0 has a foreign container, linkerd-proxy: a webhook added it"},
 		"a pod is evicted": {change: func(a *pods.Attempt) {
 			generator(a).Status.Phase, generator(a).Status.Reason = corev1.PodFailed, "Evicted"
 		}, want: "PodLost transient: pod quick-000-go-1-g0: Evicted"},

@@ -30,10 +30,10 @@ func ofDependency(p kind.Process) string {
 }
 
 // equip adds a process's settings to its container.
-func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process) {
+func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process, users v1alpha1.PodSecurity) {
 	own := p.Container
 	if p.Dependency != "" {
-		dependencyUser(c, own)
+		dependencyUser(c, own, podSecurity(users))
 	}
 	for _, v := range own.Env {
 		c.Env = append(c.Env, variable(v))
@@ -84,9 +84,9 @@ func podUser(pod *corev1.Pod, own record.Container) {
 	}
 }
 
-// dependencyUser gives a dependency its own user, or Loadstone's default.
-func dependencyUser(c *corev1.Container, own record.Container) {
-	c.SecurityContext.RunAsUser, c.SecurityContext.RunAsGroup = ptr(int64(record.OwnUser)), ptr(int64(record.OwnUser))
+// dependencyUser gives a dependency its own user, or the default of all pods.
+func dependencyUser(c *corev1.Container, own record.Container, usual *corev1.PodSecurityContext) {
+	c.SecurityContext.RunAsUser, c.SecurityContext.RunAsGroup = usual.RunAsUser, usual.RunAsGroup
 	if own.User != nil {
 		c.SecurityContext.RunAsUser = ptr(*own.User)
 		if *own.User == 0 {

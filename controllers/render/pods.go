@@ -56,6 +56,8 @@ type PodOptions struct {
 	LargestServer plan.Demand
 	// Patience is spec.patienceSeconds, for image pulls.
 	Patience time.Duration
+	// Pods are the settings of the run and the installation.
+	Pods v1alpha1.PodSettings
 }
 
 // PodName is the name of a member's pod: "-s0" for the first server, "-g0" for the first generator.
@@ -70,7 +72,7 @@ func Pod(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptions) *
 	if node := o.Bound[m.Name]; node != "" {
 		bind(pod, node)
 	} else if pod.Labels[v1alpha1.LabelRole] == v1alpha1.RoleServer {
-		bind(pod, roomy(o)...)
+		restrict(pod, roomy(o), o.Pods)
 	}
 	return pod
 }
@@ -81,7 +83,7 @@ func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptio
 	pod := basePod(t, length, o, m.Role, m.Name)
 	for _, p := range m.Processes {
 		c := container(t, o, m.Name, p)
-		equip(pod, &c, p)
+		equip(pod, &c, p, o.Pods.SecurityContext)
 		if p.Dependency != "" {
 			pod.Spec.InitContainers = append(pod.Spec.InitContainers, c)
 			continue
@@ -98,16 +100,26 @@ func anywhere(t *v1alpha1.Trial, m kind.Member, length time.Duration, o PodOptio
 	if len(m.Processes) > 1 {
 		pod.Spec.ShareProcessNamespace = ptr(true)
 	}
-	if *pod.Spec.SecurityContext.RunAsUser == 0 {
+	if user := pod.Spec.SecurityContext.RunAsUser; user != nil && *user == 0 {
 		asRoot(pod)
 	}
+	pod.Spec.Affinity = affinity(t, m, o)
+	return pod
+}
+
+func affinity(t *v1alpha1.Trial, m kind.Member, o PodOptions) *corev1.Affinity {
+	var a corev1.Affinity
 	switch {
 	case m.With != "":
-		pod.Spec.Affinity = &corev1.Affinity{PodAffinity: together(t, m.With, o)}
+		a.PodAffinity = together(t, m.With, o)
 	case m.Apart != "":
-		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: apart(m.Apart, o.RunUID)}
+		a.PodAntiAffinity = apart(m.Apart, o.RunUID)
 	}
-	return pod
+	a.NodeAffinity = o.Pods.Affinity.NodeAffinity.DeepCopy()
+	if a == (corev1.Affinity{}) {
+		return nil
+	}
+	return &a
 }
 
 // container is a process of a member.
@@ -211,13 +223,13 @@ func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: PodName(t.Name, o.Attempt, member), Namespace: t.Namespace,
-			Labels: map[string]string{
+			Labels: with(o.Pods.Labels, meshLabels, map[string]string{
 				v1alpha1.LabelRun: t.Spec.RunName, v1alpha1.LabelRunUID: o.RunUID, v1alpha1.LabelTrial: t.Name,
 				v1alpha1.LabelAttempt: strconv.Itoa(int(o.Attempt)), v1alpha1.LabelRole: role, v1alpha1.LabelMember: member,
 				"app.kubernetes.io/name": "loadstone", "app.kubernetes.io/component": role,
-			},
+			}),
 			// Moving the pod would cost its trial, so autoscalers must leave it.
-			Annotations: map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"},
+			Annotations: with(o.Pods.Annotations, meshAnnotations, map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}),
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1alpha1.GroupVersion.String(), Kind: "Trial", Name: t.Name, UID: t.UID,
 				Controller: ptr(true), BlockOwnerDeletion: ptr(true),
@@ -229,13 +241,13 @@ func basePod(t *v1alpha1.Trial, length time.Duration, o PodOptions, role, member
 			EnableServiceLinks:            ptr(false),
 			TerminationGracePeriodSeconds: ptr(int64(2)),
 			ActiveDeadlineSeconds:         &life,
-			NodeSelector:                  maps.Clone(plan.Selector(o.Nodes, role)),
-			Tolerations:                   []corev1.Toleration{{Key: v1alpha1.TaintMeasure, Operator: corev1.TolerationOpExists}},
+			NodeSelector:                  with(o.Pods.NodeSelector, plan.Selector(o.Nodes, role)),
+			Tolerations:                   append([]corev1.Toleration{{Key: v1alpha1.TaintMeasure, Operator: corev1.TolerationOpExists}}, o.Pods.Tolerations...),
+			PriorityClassName:             o.Pods.PriorityClassName,
+			RuntimeClassName:              optional(o.Pods.RuntimeClassName),
+			ServiceAccountName:            o.Pods.ServiceAccountName,
 			ImagePullSecrets:              references(o.PullSecrets),
-			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot: ptr(true), RunAsUser: ptr(int64(record.OwnUser)), RunAsGroup: ptr(int64(record.OwnUser)), FSGroup: ptr(int64(record.OwnUser)),
-				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-			},
+			SecurityContext:               podSecurity(o.Pods.SecurityContext),
 			Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 				EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: ptr(resource.MustParse("1Gi"))},
 			}}},
@@ -289,23 +301,40 @@ func equal(milliCPU int64, memory resource.Quantity) corev1.ResourceRequirements
 
 func ptr[T any](v T) *T { return &v }
 
-// bind restricts a pod to named nodes, if there are any. Their labels no longer matter: a chosen node stays chosen.
-func bind(pod *corev1.Pod, nodes ...string) {
+// bind restricts a pod to a node. Its labels no longer matter: a chosen node stays chosen.
+func bind(pod *corev1.Pod, node string) {
+	if pod.Spec.Affinity != nil {
+		pod.Spec.Affinity.NodeAffinity = nil
+	}
+	restrict(pod, []string{node}, v1alpha1.PodSettings{})
+}
+
+// restrict restricts a pod to named nodes, if there are any, and to the settings' nodes.
+func restrict(pod *corev1.Pod, nodes []string, settings v1alpha1.PodSettings) {
 	if len(nodes) == 0 {
 		return
 	}
-	pod.Spec.NodeSelector = nil
-	var terms []corev1.NodeSelectorTerm
-	for _, name := range nodes {
-		// By the node's own name: its hostname label may be another.
-		terms = append(terms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
-			Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{name},
-		}}})
-	}
+	pod.Spec.NodeSelector = maps.Clone(settings.NodeSelector)
 	if pod.Spec.Affinity == nil {
 		pod.Spec.Affinity = &corev1.Affinity{}
 	}
-	pod.Spec.Affinity.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}
+	if pod.Spec.Affinity.NodeAffinity == nil {
+		pod.Spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	required := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil {
+		required = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
+	}
+	var terms []corev1.NodeSelectorTerm
+	for _, term := range required.NodeSelectorTerms {
+		for _, name := range nodes {
+			// By the node's own name: its hostname label may be another.
+			own := *term.DeepCopy()
+			own.MatchFields = append(own.MatchFields, corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{name}})
+			terms = append(terms, own)
+		}
+	}
+	pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: terms}
 }
 
 // roomy are the server nodes that fit the run's largest server, if some do not: all trials use the node of the first one, whose server may be
@@ -315,7 +344,7 @@ func roomy(o PodOptions) []string {
 	var fit []string
 	small := false
 	for _, n := range o.Nodes {
-		if selector != nil && n.Role != v1alpha1.RoleServer {
+		if n.Excluded || selector != nil && n.Role != v1alpha1.RoleServer {
 			continue
 		}
 		if n.Has(o.LargestServer) {

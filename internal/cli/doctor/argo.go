@@ -26,7 +26,7 @@ func lookAtOwnArgo(ctx context.Context, c client.Client, namespace string) (take
 	if err != nil {
 		return "", "", false // The operator check reports it.
 	}
-	instance := option(operator.Spec.Template.Spec.Containers[0].Args, "argo-instance-id")
+	instance := option(kube.Container(operator.Spec.Template.Spec, kube.OperatorContainer).Args, "argo-instance-id")
 	var others []string
 	var waiting string
 	for _, labels := range ofControllers {
@@ -59,7 +59,7 @@ const notReady = "is not ready"
 // passesOver says why a controller ignores the workflows of an instance in a namespace; empty if it runs them. known is false if its
 // settings cannot be read.
 func passesOver(ctx context.Context, c client.Client, pod *corev1.Pod, namespace, instance string) (why string, known bool) {
-	container := pod.Spec.Containers[0]
+	container := kube.Container(pod.Spec, "workflow-controller", "controller") // In Argo's manifests, and in the community chart.
 	args := slices.Concat(container.Command, container.Args)
 	if slices.Contains(args, "--namespaced") {
 		if of := cmp.Or(option(args, "managed-namespace"), pod.Namespace); of != namespace {

@@ -33,6 +33,11 @@ func TestUserManagedArgoController(t *testing.T) {
 		"one of its own namespace": {
 			change: func(pod *corev1.Pod) { pod.Spec.Containers[0].Args = []string{"--namespaced"} }, away: "only runs workflows in namespace argo, but the operator creates them in system",
 		},
+		"one of its own namespace, with a proxy before it": {
+			change: func(pod *corev1.Pod) {
+				pod.Spec.Containers = []corev1.Container{{Name: "istio-proxy"}, {Name: "controller", Args: []string{"--namespaced"}}}
+			}, away: "only runs workflows in namespace argo, but the operator creates them in system",
+		},
 		"one of the operator's namespace": {
 			change: func(pod *corev1.Pod) {
 				pod.Spec.Containers[0].Args = []string{"--namespaced", "--managed-namespace", "system"}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -40,9 +41,11 @@ type Node struct {
 	Role     string
 	Tainted  bool
 	MilliCPU int64
-	// Policy is the CPU manager policy; empty if not visible. WholeCores is true if pods never share a core.
+	// Policy is the CPU manager policy; empty if not visible. WholeCores is true if pods never share a core. Threads is the number of CPUs per
+	// core; 0 if not visible.
 	Policy     string
 	WholeCores bool
+	Threads    int
 }
 
 // OfCluster checks a cluster.
@@ -187,7 +190,7 @@ func (n Node) policy() Finding {
 	switch n.Policy {
 	case "static":
 		if n.WholeCores {
-			return say(check, Good, "", "the CPU manager policy is static, with whole cores")
+			return n.wholeCores()
 		}
 		return say(check, Good, "", "the CPU manager policy is static; with hyperthreads, set full-pcpus-only in cpuManagerPolicyOptions to keep other pods off the server's cores")
 	case "":
@@ -195,4 +198,17 @@ func (n Node) policy() Finding {
 	}
 	return say(check, Fault, "Set cpuManagerPolicy: static in the kubelet configuration, delete /var/lib/kubelet/cpu_manager_state, and restart the kubelet.",
 		"the CPU manager policy is %s: no pod gets an exclusive CPU, and with pinning: Required every cell is void", n.Policy)
+}
+
+// wholeCores is about a node whose kubelet refuses pods that would split a core.
+func (n Node) wholeCores() Finding {
+	check, threads := "node "+n.Name, "as many CPUs as a core has threads"
+	switch {
+	case n.Threads == 1:
+		return say(check, Good, "", "the CPU manager policy is static, with whole cores")
+	case n.Threads > 1:
+		threads = fmt.Sprintf("%d CPUs", n.Threads)
+	}
+	return say(check, Note, "Set cpus of implementations, generators.cpus of loads, and whole cpu of dependencies to multiples; the default is 1.",
+		"the CPU manager policy is static, with whole cores (full-pcpus-only): the kubelet refuses other numbers than multiples of %s (SMTAlignmentError)", threads)
 }

@@ -86,7 +86,7 @@ func sound() Cluster {
 	return Cluster{
 		Version: "v1.34.1", Minor: 34, Release: "1", Own: "1", Argo: true,
 		Nodes: []Node{
-			{"control", "", false, 2000, "none", false}, {"one", "server", true, 4000, "static", true}, {"two", "generator", true, 4000, "static", false},
+			{"control", "", false, 2000, "none", false, 0}, {"one", "server", true, 4000, "static", true, 1}, {"two", "generator", true, 4000, "static", false, 0},
 		},
 	}
 }
@@ -123,6 +123,12 @@ func TestClusterProblemsHaveFixes(t *testing.T) {
 		},
 		"a namespace that was made again": {
 			func(c *Cluster) { c.Locked = []string{"team-c"} }, "namespaces", Fault, "without the RoleBinding loadstone-runs, where no runs are started: team-c",
+		},
+		"whole cores of two threads": {
+			func(c *Cluster) { c.Nodes[1].Threads = 2 }, "node one", Note, "the kubelet refuses other numbers than multiples of 2 CPUs (SMTAlignmentError)",
+		},
+		"whole cores of unknown threads": {
+			func(c *Cluster) { c.Nodes[1].Threads = 0 }, "node one", Note, "multiples of as many CPUs as a core has threads (SMTAlignmentError)",
 		},
 		"no Argo": {func(c *Cluster) { c.Argo = false }, "Argo", Fault, "Argo Workflows is not installed"},
 		"an Argo that is away": {

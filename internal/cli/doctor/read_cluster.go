@@ -168,6 +168,11 @@ func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) 
 		if err == nil {
 			one.Policy, one.WholeCores = policyIn(text)
 		}
+		if one.WholeCores {
+			if text, err := kubelets.Get().AbsPath("/api/v1/nodes", n.Name, "proxy/metrics/cadvisor").Do(ctx).Raw(); err == nil {
+				one.Threads = threadsIn(text)
+			}
+		}
 		out = append(out, one)
 	}
 	return out, nil
@@ -187,4 +192,24 @@ func policyIn(text []byte) (policy string, whole bool) {
 		return "", false
 	}
 	return z.KubeletConfig.CPUManagerPolicy, z.KubeletConfig.CPUManagerPolicyOptions[wholeCores] == "true"
+}
+
+// threadsIn reads the number of CPUs per core from a kubelet's metrics; 0 if it is not there.
+func threadsIn(text []byte) int {
+	values := map[string]float64{}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		name, _, _ := strings.Cut(line, "{")
+		if len(fields) < 2 || name != "machine_cpu_cores" && name != "machine_cpu_physical_cores" {
+			continue
+		}
+		// The value follows the labels, whose values have no spaces; a timestamp may follow.
+		if v, err := strconv.ParseFloat(fields[1], 64); err == nil {
+			values[name] = v
+		}
+	}
+	if cores := values["machine_cpu_physical_cores"]; cores > 0 {
+		return int(values["machine_cpu_cores"] / cores)
+	}
+	return 0
 }

@@ -82,6 +82,21 @@ func TestKubeletCPUManagerPolicy(t *testing.T) {
 	}
 }
 
+func TestThreadsPerCoreInKubeletMetrics(t *testing.T) {
+	const cores = `machine_cpu_cores{boot_id="b",machine_id="m",system_uuid="s"} `
+	const physical = `machine_cpu_physical_cores{boot_id="b",machine_id="m",system_uuid="s"} `
+	for text, want := range map[string]int{
+		"# HELP machine_cpu_cores Number of logical CPU cores.\n" + cores + "16\n" + physical + "8\nmachine_cpu_sockets{} 1\n": 2,
+		cores + "4 1700000000000\n" + physical + "4 1700000000000\n":                                                           1,
+		cores + "4\n": 0,
+		"":            0,
+	} {
+		if got := threadsIn([]byte(text)); got != want {
+			t.Errorf("%s has %d threads per core, want %d", text, got, want)
+		}
+	}
+}
+
 func TestCPUQuotaInCgroupV1AndV2(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text + "\n")} }
 	none := 0.0

@@ -8,10 +8,12 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -132,6 +134,19 @@ func Operator(ctx context.Context, c client.Client, namespace string) (*appsv1.D
 		return nil, fmt.Errorf("found %d operators in namespace %s: choose one with --system-namespace", len(list.Items), namespace)
 	}
 	return &list.Items[0], nil
+}
+
+// OperatorContainer is the operator in its pod.
+const OperatorContainer = "manager"
+
+// Container returns a container by its possible names; webhooks may have added others. The first one if none has such a name.
+func Container(of corev1.PodSpec, names ...string) corev1.Container {
+	for _, c := range of.Containers {
+		if slices.Contains(names, c.Name) {
+			return c
+		}
+	}
+	return of.Containers[0]
 }
 
 const howToInstall = "install it with helm install loadstone charts/loadstone --namespace loadstone-system --create-namespace"

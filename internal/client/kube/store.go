@@ -18,7 +18,7 @@ import (
 )
 
 func storeConfig(ctx context.Context, c client.Client, d *appsv1.Deployment) (artifact.Config, error) {
-	container := d.Spec.Template.Spec.Containers[0]
+	container := Container(d.Spec.Template.Spec, OperatorContainer)
 	s3, err := storeArgs(container.Args)
 	if err != nil {
 		return s3, fmt.Errorf("reading the arguments of Deployment %s: %w", client.ObjectKeyFromObject(d), err)
@@ -39,7 +39,7 @@ func readKey(ctx context.Context, c client.Client, d *appsv1.Deployment, s3 *art
 	if s3.ByRole {
 		return ownKey(s3)
 	}
-	env := d.Spec.Template.Spec.Containers[0].Env
+	env := Container(d.Spec.Template.Spec, OperatorContainer).Env
 	if s3.AccessKey, err = fromSecret(ctx, c, d.Namespace, env, artifact.AccessKeyVariable); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func ownKey(s3 *artifact.Config) error {
 
 func fromVolume(ctx context.Context, c client.Client, d *appsv1.Deployment, file string) (string, error) {
 	spec := d.Spec.Template.Spec
-	for _, mount := range spec.Containers[0].VolumeMounts {
+	for _, mount := range Container(spec, OperatorContainer).VolumeMounts {
 		name, below := strings.CutPrefix(file, mount.MountPath+"/")
 		v := util.First(spec.Volumes, func(v *corev1.Volume) bool { return v.Name == mount.Name })
 		if !below || v == nil {

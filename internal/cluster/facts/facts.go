@@ -123,14 +123,16 @@ func Run(run *v1alpha1.BenchmarkRun) record.Run {
 	return record.Run{Namespace: run.Namespace, Name: run.Name, UID: string(run.UID), PlanHash: run.Status.PlanHash}
 }
 
-// Pod returns a pod's record. Its first container is the measured or measuring one.
-func Pod(p *corev1.Pod) record.PodRecord {
-	r := record.PodRecord{
-		Name: p.Name, Member: p.Labels[v1alpha1.LabelMember], Node: p.Spec.NodeName,
-		QOSClass: string(p.Status.QOSClass), Image: p.Spec.Containers[0].Image,
+// Pod returns the record of a pod, whose container of that name is the measured or measuring one.
+func Pod(p *corev1.Pod, container string) record.PodRecord {
+	r := record.PodRecord{Name: p.Name, Member: p.Labels[v1alpha1.LabelMember], Node: p.Spec.NodeName, QOSClass: string(p.Status.QOSClass)}
+	for _, c := range p.Spec.Containers {
+		if c.Name == container {
+			r.Image = c.Image
+		}
 	}
 	for _, c := range p.Status.ContainerStatuses {
-		if c.Name == p.Spec.Containers[0].Name {
+		if c.Name == container {
 			r.ImageID = c.ImageID
 		}
 	}
@@ -228,7 +230,7 @@ func Nodes(list []corev1.Node) []plan.Node {
 	for _, n := range list {
 		nodes = append(nodes, plan.Node{
 			Name: n.Name, Role: n.Labels[v1alpha1.LabelRole], MilliCPU: n.Status.Allocatable.Cpu().MilliValue(),
-			MemoryBytes: n.Status.Allocatable.Memory().Value(), Resources: resources(n.Status.Allocatable), Away: n.Spec.Unschedulable || !ready(&n), NotReady: !ready(&n),
+			MemoryBytes: n.Status.Allocatable.Memory().Value(), Resources: resources(n.Status.Allocatable), Labels: n.Labels, Away: n.Spec.Unschedulable || !ready(&n), NotReady: !ready(&n),
 		})
 	}
 	return nodes

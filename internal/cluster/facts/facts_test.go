@@ -61,10 +61,22 @@ func TestANodeIsAwayUnlessItRunsPods(t *testing.T) {
 		"one that is ready and cordoned": {node(corev1.ConditionTrue, true), true},
 	} {
 		has := map[string]int64{"hugepages-2Mi": 64 << 20, "nvidia.com/gpu": 2}
-		want := []plan.Node{{Name: "n", Role: "server", MilliCPU: 1500, Resources: has, Away: tc.away, NotReady: tc.away && !tc.node.Spec.Unschedulable}}
+		want := []plan.Node{{Name: "n", Role: "server", MilliCPU: 1500, Resources: has, Labels: map[string]string{v1alpha1.LabelRole: "server"}, Away: tc.away, NotReady: tc.away && !tc.node.Spec.Unschedulable}}
 		if diff := cmp.Diff(want, Nodes([]corev1.Node{tc.node})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// A webhook may put a container before ours.
+func TestRecordOfAPodNamesTheMeasuredImage(t *testing.T) {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", Labels: map[string]string{v1alpha1.LabelMember: "server-0"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "istio-proxy", Image: "proxy:1"}, {Name: "server", Image: "app:1"}}},
+		Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "istio-proxy", ImageID: "sha256:0"}, {Name: "server", ImageID: "sha256:1"}}},
+	}
+	if got := Pod(p, "server"); got.Image != "app:1" || got.ImageID != "sha256:1" {
+		t.Errorf("the record is %+v", got)
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 type Violation = kind.Violation
 
 func checkSpec(spec v1alpha1.BenchmarkRunSpec) *Violation {
-	return kind.Join(checkMemory(spec), checkContainers(spec), checkTLS(spec), checkValidity(spec), checkSize(spec))
+	return kind.Join(checkMemory(spec), checkContainers(spec), checkTLS(spec), checkValidity(spec), checkSize(spec), CheckPods("spec.placement.pods", spec.Placement.Pods))
 }
 
 // checkEarlier refuses comparisons with last good rounds outside a suite, and with earlier runs on one machine.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/trial/kind"
@@ -23,6 +25,9 @@ type Node struct {
 	MemoryBytes int64
 	// Resources are other allocatable amounts, by name; bytes for huge pages.
 	Resources map[string]int64
+	Labels    map[string]string
+	// Excluded: the run's node selector does not match the node.
+	Excluded bool
 	// Away: the node is cordoned or not ready and takes no pods now. It may come back.
 	Away bool
 	// NotReady: the node is unreachable or cannot run pods. Deleted pods stay there until it is back.
@@ -38,6 +43,15 @@ func Selector(nodes []Node, role string) map[string]string {
 	return nil
 }
 
+// Select marks the nodes that a node selector excludes.
+func Select(nodes []Node, selector map[string]string) []Node {
+	out := slices.Clone(nodes)
+	for i := range out {
+		out[i].Excluded = !labels.SelectorFromSet(selector).Matches(labels.Set(out[i].Labels))
+	}
+	return out
+}
+
 // share is the members of a trial on one node.
 type share struct {
 	members  []kind.Member
@@ -47,6 +61,20 @@ type share struct {
 
 // Fits reports why the nodes cannot hold every trial of the plan (CPUs, memory, resources); nil if they can.
 func Fits(p Plan, nodes []Node) *Violation {
+	v := p.fits(nodes)
+	excluded := 0
+	for _, n := range nodes {
+		if n.Excluded {
+			excluded++
+		}
+	}
+	if v != nil && excluded > 0 {
+		v.Message += fmt.Sprintf("; nodeSelector of spec.placement.pods or of the chart value runs.pods excludes %d of %d nodes", excluded, len(nodes))
+	}
+	return v
+}
+
+func (p Plan) fits(nodes []Node) *Violation {
 	trials := p.distinct()
 	for _, line := range trials {
 		if v := fitShares(p.shares(line, v1alpha1.RoleServer), nodes, v1alpha1.RoleServer); v != nil {
@@ -193,7 +221,7 @@ func fitShares(shares []share, nodes []Node, role string) *Violation {
 
 func ofRole(nodes []Node, role string) []Node {
 	labelled := Selector(nodes, role) != nil
-	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Away || labelled && n.Role != role })
+	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Away || n.Excluded || labelled && n.Role != role })
 }
 
 // Awaits returns the unavailable nodes that would make the plan fit; empty if they would not.
