@@ -31,6 +31,8 @@ MODULE=loadstone.dev/loadstone
 # The servers that tests start, which hack/cluster/build.sh makes, and what tests with Flux and Argo CD start besides those of the cluster.
 SERVERS=(kube-apiserver kubectl etcd minio versitygw helm k6 vegeta)
 SERVERS_OF_GITOPS=(source-controller kustomize-controller argocd-sync)
+# TESTED_RELEASE is the version of the release that is built and installed.
+TESTED_RELEASE=0.0.1
 
 # --- which tests -----------------------------------------------------------------------------------------------------
 
@@ -197,9 +199,12 @@ test_cluster() {
     stage "$at" make -s images deploy
   fi
   join "tests with Flux and Argo CD"
+  stage "release" make -s release release-smoke VERSION=$TESTED_RELEASE
   ! needs "end-to-end tests" "$at" || stage "end-to-end tests" go_tests test-cluster end-to-end 'race|plain' -v -count=1 -timeout 120m
   # It uninstalls Loadstone, which on a cluster that was there before may hold somebody's runs.
   [ -n "$own" ] || return 0
+  LOADSTONE_RELEASE=release/$TESTED_RELEASE
+  export LOADSTONE_RELEASE
   ! needs "upgrade and uninstallation" "$at" || stage "upgrade and uninstallation" go_tests test-cluster installation 'race|plain' -v -count=1 -timeout 20m
   at="a run on the oldest Kubernetes and the newest Argo"
   ! needs "$at" "images and installation" || stage "$at" on_other_versions

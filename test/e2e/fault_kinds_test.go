@@ -25,6 +25,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/controllers/render"
 	"loadstone.dev/loadstone/internal/client/kube"
+	"loadstone.dev/loadstone/test/e2e/registry"
 	"loadstone.dev/loadstone/test/oracles"
 )
 
@@ -220,17 +221,9 @@ func stops(names ...string) begin {
 	}
 }
 
-// cache is the folder of hack/cluster: programs and state.
-func cache() string {
-	if dir := os.Getenv("LOADSTONE_CACHE"); dir != "" {
-		return dir
-	}
-	return filepath.Join(os.Getenv("HOME"), ".cache", "loadstone")
-}
-
 // process returns the process of a hack/cluster component.
 func process(name string) (int, error) {
-	text, err := os.ReadFile(filepath.Join(cache(), "cluster", "pids", name))
+	text, err := os.ReadFile(filepath.Join(registry.Cache(), "cluster", "pids", name))
 	if err != nil {
 		return 0, err
 	}

@@ -20,6 +20,7 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/test/e2e/registry"
 )
 
 // Values select another object store over TLS with a private authority, and a registry with such a certificate. An upgrade to another tag keeps the
@@ -33,10 +34,10 @@ func TestAnotherObjectStoreIsAMatterOfValues(t *testing.T) {
 		"--set", "s3.existingSecret=" + other, "--set", "s3.tls=true", "--set", "s3.caBundle.secret=" + other,
 	}
 	t.Run("from a registry", func(t *testing.T) {
-		from := ownRegistry(t)
+		from := registry.Own(t)
 		credentials(t, "right")
-		upgradeFrom(t, from.installation(), append(own, "--ca-file", from.authority, "--set", "s3.bucket=elsewhere")...)
-		checkOperatorIs(t, from.host)
+		upgradeFrom(t, from.Installation(), append(own, "--ca-file", from.Authority, "--set", "s3.bucket=elsewhere")...)
+		checkOperatorIs(t, from.Host)
 		run := small("elsewhere")
 		mustApply(t, run)
 		awaitSuccess(t, run, 3*time.Minute)
@@ -237,5 +238,17 @@ func otherPod(labels map[string]string) *corev1.Pod {
 				},
 			}},
 		},
+	}
+}
+
+// checkOperatorIs checks the prefix of the operator's image.
+func checkOperatorIs(t *testing.T, from string) {
+	t.Helper()
+	var d appsv1.Deployment
+	if err := loadstone.Client.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "loadstone"}, &d); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Spec.Template.Spec.Containers[0].Image; !strings.HasPrefix(got, from) || d.Status.ReadyReplicas == 0 {
+		t.Errorf("%d operators of %s are ready, want of %s", d.Status.ReadyReplicas, got, from)
 	}
 }

@@ -34,6 +34,7 @@ import (
 	"loadstone.dev/loadstone/hack/figures"
 	"loadstone.dev/loadstone/internal/suite/webhook"
 	"loadstone.dev/loadstone/internal/testbed"
+	"loadstone.dev/loadstone/test/e2e/registry"
 	"loadstone.dev/loadstone/test/flux"
 )
 
@@ -85,7 +86,7 @@ type fromGit struct {
 	*flux.Objects
 	git      *flux.Repository
 	gitHub   *testbed.GitHub
-	registry testRegistry
+	registry registry.Registry
 	image    v1.Image
 	// written is the suite in Git.
 	written *v1alpha1.BenchmarkSuite
@@ -99,23 +100,23 @@ type fromGit struct {
 
 func newFromGit(t *testing.T) *fromGit {
 	t.Helper()
-	p := newPrivate(t, here(t))
+	p := registry.NewPrivate(t, here(t))
 	w := &fromGit{git: flux.NewRepository(t), gitHub: testbed.NewGitHub(t, forgeToken)}
 	trust(t, p)
 	w.Objects = &flux.Objects{T: t, Client: loadstone.Client, Namespace: namespace}
-	w.registry, w.image = newRegistry(t, p), archived(t, "gohttp")
-	w.registry.push(t, measuredTag, w.image)
-	w.write("https://" + p.serve(t, w.gitHub))
+	w.registry, w.image = registry.New(t, p), registry.Archived(t, "gohttp")
+	w.registry.Push(t, measuredTag, w.image)
+	w.write("https://" + p.Serve(t, w.gitHub))
 	w.lend()
 	w.follow()
 	return w
 }
 
 // trust adds the authority of the test's servers to the operator, and installs the webhook and the pages.
-func trust(t *testing.T, p private) {
+func trust(t *testing.T, p registry.Private) {
 	t.Helper()
 	const authorities = "e2e-authorities"
-	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: authorities}, Data: map[string]string{"ca.crt": p.authority}}
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: authorities}, Data: map[string]string{"ca.crt": p.Authority}}
 	if err := loadstone.Client.Create(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func trust(t *testing.T, p private) {
 	text := `
 webhook: {enabled: true}
 ui: {enabled: true}
-outbound: {allow: ["` + p.address + `"]}
+outbound: {allow: ["` + p.Address + `"]}
 operator:
   extraEnv: [{name: SSL_CERT_FILE, value: /etc/authorities/ca.crt}]
   extraVolumes: [{name: authorities, configMap: {name: ` + authorities + `}}]
@@ -145,7 +146,7 @@ operator:
 func (w *fromGit) write(api string) {
 	w.T.Helper()
 	s := aSuite(w.T, servers, small("small", func(spec *v1alpha1.BenchmarkRunSpec) {
-		spec.Implementations[0].Image = w.registry.host + "/" + measuredTag
+		spec.Implementations[0].Image = w.registry.Host + "/" + measuredTag
 		spec.Implementations[0].Command = append(spec.Implementations[0].Command, "--burn=$(burn)")
 		spec.Blocks = 3
 		spec.Objectives = []v1alpha1.Objective{{Metric: v1alpha1.ObjectiveServerCPUPerRequest, Max: "400"}}
@@ -451,7 +452,7 @@ func aNewDigestIsMeasuredOnce(w *fromGit) {
 	w.Must(err)
 	digest, err := image.Digest()
 	w.Must(err)
-	w.registry.push(w.T, measuredTag, image)
+	w.registry.Push(w.T, measuredTag, image)
 	s := w.ends(v1alpha1.RoundPassed)
 	if of := s.Status.Inputs.Images; len(of) != 1 || of[0].Digest != digest.String() {
 		w.T.Errorf("the inputs have the images %+v, want %s", of, digest)

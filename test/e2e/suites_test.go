@@ -159,3 +159,13 @@ func checkOwn(t *testing.T, g validity.Group, c validity.Cell) {
 		}
 	}
 }
+
+// here returns this machine's address for pods: the operator's node, which is a bridge here.
+func here(t *testing.T) string {
+	t.Helper()
+	p, err := onlyPod(t.Context(), "operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Status.HostIP
+}

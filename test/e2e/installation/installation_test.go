@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"loadstone.dev/loadstone/test/e2e/registry"
 )
 
 const (
@@ -114,7 +116,7 @@ func checkNothingIsLeftOf(t *testing.T, name string) {
 // volume creates the cluster's default StorageClass and one volume on the object store's node. It stays as long as the cluster.
 func volume(t *testing.T) {
 	t.Helper()
-	folder := filepath.Join(cache(), "cluster", "volume")
+	folder := filepath.Join(registry.Cache(), "cluster", "volume")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -141,14 +143,6 @@ spec:
 	kubectl(t, "apply", "--filename", file)
 }
 
-// cache is the folder of hack/cluster: programs and nodes.
-func cache() string {
-	if dir := os.Getenv("LOADSTONE_CACHE"); dir != "" {
-		return dir
-	}
-	return filepath.Join(os.Getenv("HOME"), ".cache", "loadstone")
-}
-
 // deploy installs or upgrades with hack/deploy.sh and some variables.
 func deploy(t *testing.T, variables ...string) {
 	t.Helper()
@@ -158,7 +152,7 @@ func deploy(t *testing.T, variables ...string) {
 // tagImages adds a second tag to the images on their node.
 func tagImages(t *testing.T) {
 	t.Helper()
-	socket := filepath.Join(cache(), "cluster", "nodes", node, "containerd.sock")
+	socket := filepath.Join(registry.Cache(), "cluster", "nodes", node, "containerd.sock")
 	for _, image := range []string{"manager", "workflow-controller", "argoexec", "minio"} {
 		name := "localhost/loadstone/" + image
 		run(t, nil, "ctr", "--address", socket, "--namespace", "k8s.io", "images", "tag", "--force", name+":dev", name+":"+upgraded)

@@ -1,4 +1,4 @@
-package e2e
+package registry
 
 import (
 	"compress/gzip"
@@ -19,60 +19,58 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
-	appsv1 "k8s.io/api/apps/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pulled is the tag of images in a test's registry. The installation has another.
-const pulled = "pulled"
+// Pulled is the tag of images in a test's registry. The installation has another.
+const Pulled = "pulled"
 
 // pulledImages are needed without the embedded store.
 var pulledImages = []string{"manager", "agent", "workflow-controller", "argoexec"}
 
-// testRegistry is a test's registry with TLS and a certificate of a private authority.
-type testRegistry struct {
-	// host is host:port, and authority the file of the authority's certificate.
-	host, authority string
+// Registry is a test's registry.
+type Registry struct {
+	// Host is host:port, and Authority the file of the authority's certificate.
+	Host, Authority string
 	// way is how the test reaches it.
 	way http.RoundTripper
 }
 
-// installation has the variables of hack/deploy.sh that install from it.
-func (r testRegistry) installation() []string {
-	return []string{"CHART=oci://" + r.host + "/charts/loadstone", "REGISTRY=" + r.host + "/loadstone", "TAG=" + pulled}
+// Installation has the variables of hack/deploy.sh that install from it.
+func (r Registry) Installation() []string {
+	return []string{"CHART=oci://" + r.Host + "/charts/loadstone", "REGISTRY=" + r.Host + "/loadstone", "TAG=" + Pulled}
 }
 
-// newRegistry starts an empty registry for a test, and adds its authority to the nodes of hack/cluster.
-func newRegistry(t *testing.T, p private) testRegistry {
+// New starts an empty registry for a test, and adds its authority to the nodes of hack/cluster.
+func New(t *testing.T, p Private) Registry {
 	t.Helper()
-	r := testRegistry{authority: p.file, way: p.way(t), host: p.serve(t, registry.New(
+	r := Registry{Authority: p.File, way: p.way(t), Host: p.Serve(t, registry.New(
 		registry.WithBlobHandler(registry.NewDiskBlobHandler(t.TempDir())), registry.Logger(log.New(io.Discard, "", 0)),
 	))}
 	r.believe(t)
 	return r
 }
 
-// ownRegistry has Loadstone's chart and images.
-func ownRegistry(t *testing.T) testRegistry {
+// Own has Loadstone's chart and images.
+func Own(t *testing.T) Registry {
 	t.Helper()
-	r := newRegistry(t, newPrivate(t, "127.0.0.1"))
+	r := New(t, NewPrivate(t, "127.0.0.1"))
 	for _, image := range pulledImages {
-		r.push(t, "loadstone/"+image+":"+pulled, archived(t, image))
+		r.Push(t, "loadstone/"+image+":"+Pulled, Archived(t, image))
 	}
 	r.pushChart(t)
 	return r
 }
 
 // believe adds the authority to each node's container runtime.
-func (r testRegistry) believe(t *testing.T) {
+func (r Registry) believe(t *testing.T) {
 	t.Helper()
-	folders, err := filepath.Glob(filepath.Join(cache(), "cluster", "nodes", "*", "registries"))
+	folders, err := filepath.Glob(filepath.Join(Cache(), "cluster", "nodes", "*", "registries"))
 	if err != nil || len(folders) == 0 {
 		t.Fatalf("nodes of hack/cluster: %v, %v", folders, err)
 	}
-	hosts := fmt.Sprintf("server = \"https://%[1]s\"\n[host.\"https://%[1]s\"]\n  ca = %[2]q\n", r.host, r.authority)
+	hosts := fmt.Sprintf("server = \"https://%[1]s\"\n[host.\"https://%[1]s\"]\n  ca = %[2]q\n", r.Host, r.Authority)
 	for _, folder := range folders {
-		folder = filepath.Join(folder, r.host)
+		folder = filepath.Join(folder, r.Host)
 		t.Cleanup(func() {
 			if err := os.RemoveAll(folder); err != nil {
 				t.Error(err)
@@ -87,10 +85,10 @@ func (r testRegistry) believe(t *testing.T) {
 	}
 }
 
-// push uploads an image under a repository and tag.
-func (r testRegistry) push(t *testing.T, as string, image v1.Image) {
+// Push uploads an image under a repository and tag.
+func (r Registry) Push(t *testing.T, as string, image v1.Image) {
 	t.Helper()
-	reference, err := name.ParseReference(r.host + "/" + as)
+	reference, err := name.ParseReference(r.Host + "/" + as)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,10 +97,10 @@ func (r testRegistry) push(t *testing.T, as string, image v1.Image) {
 	}
 }
 
-// archived returns an image that hack/images.sh built.
-func archived(t *testing.T, image string) v1.Image {
+// Archived returns an image that hack/images.sh built.
+func Archived(t *testing.T, image string) v1.Image {
 	t.Helper()
-	packed, err := lightly(filepath.Join(cache(), "images", image+".tar"))
+	packed, err := lightly(filepath.Join(Cache(), "images", image+".tar"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,30 +141,27 @@ func lightly(archive string) (v1.Image, error) {
 }
 
 // pushChart packs and uploads this checkout's chart.
-func (r testRegistry) pushChart(t *testing.T) {
+func (r Registry) pushChart(t *testing.T) {
 	t.Helper()
+	chart := filepath.Join("..", "..", "charts", "loadstone")
 	dir := t.TempDir()
 	run := func(args ...string) {
 		if out, err := exec.CommandContext(t.Context(), "helm", args...).CombinedOutput(); err != nil {
 			t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
-	run("package", filepath.Join("..", "..", "charts", "loadstone"), "--destination", dir)
+	run("package", chart, "--destination", dir)
 	charts, err := filepath.Glob(filepath.Join(dir, "loadstone-*.tgz"))
 	if err != nil || len(charts) != 1 {
 		t.Fatalf("charts: %v, %v", charts, err)
 	}
-	run("push", charts[0], "oci://"+r.host+"/charts", "--ca-file", r.authority)
+	run("push", charts[0], "oci://"+r.Host+"/charts", "--ca-file", r.Authority)
 }
 
-// checkOperatorIs checks the prefix of the operator's image.
-func checkOperatorIs(t *testing.T, from string) {
-	t.Helper()
-	var d appsv1.Deployment
-	if err := loadstone.Client.Get(t.Context(), client.ObjectKey{Namespace: system, Name: "loadstone"}, &d); err != nil {
-		t.Fatal(err)
+// Cache is the folder of hack/cluster: programs and nodes.
+func Cache() string {
+	if dir := os.Getenv("LOADSTONE_CACHE"); dir != "" {
+		return dir
 	}
-	if got := d.Spec.Template.Spec.Containers[0].Image; !strings.HasPrefix(got, from) || d.Status.ReadyReplicas == 0 {
-		t.Errorf("%d operators of %s are ready, want of %s", d.Status.ReadyReplicas, got, from)
-	}
+	return filepath.Join(os.Getenv("HOME"), ".cache", "loadstone")
 }
