@@ -106,7 +106,7 @@ func (c column) meets(t *testing.T, f fault, program string) {
 		raw := c.run(t, server.address)
 		counted = server.stop(t, f)
 		m, err = c.Parse(raw)
-		late := m.Errors.Timeout > 0 && !strings.Contains(want, "Timeout")
+		late := m.Errors.Timeout > 0 && (!strings.Contains(want, "Timeout") || f.committed != nil && m.Errors.Timeout > f.committed(counted))
 		return !late && c.met(f, counted, m, err)
 	})
 	got, most := noticed(m, err)
