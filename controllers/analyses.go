@@ -13,11 +13,11 @@ import (
 )
 
 var (
-	// ErrAnalyzing means that a task is not finished.
+	// ErrAnalyzing: a task is not finished.
 	ErrAnalyzing = errors.New("the run is being analyzed")
-	// ErrWaiting means that a task has not begun, because the task of another run holds the turn.
+	// ErrWaiting: a task has not begun, because the task of another run holds the turn.
 	ErrWaiting = errors.New("another run is being analyzed")
-	// ErrDied means that the process of a task died. Its text has the cause.
+	// ErrDied: the process of a task died. Its text has the cause.
 	ErrDied = errors.New("the process that analyzes the run died")
 )
 

@@ -128,7 +128,6 @@ func (s *runScope) forGood(err error) bool {
 	return artifact.Terminal(err) && (!artifact.Mendable(err) || facts.Impatient(s.run, s.absence, v1alpha1.ReasonStoreRefused, s.now))
 }
 
-// awaitStore waits for an unavailable store.
 func (s *runScope) awaitStore(err error) (reconciler.Step, error) {
 	s.waitForStore(err)
 	return reconciler.Again(retryStore), nil

@@ -40,7 +40,6 @@ type runScope struct {
 	end, over *conduct.Ending
 }
 
-// reported is a stored report and its content.
 type reported struct {
 	html, manifest record.Artifact
 	uri            string
@@ -106,10 +105,8 @@ func (s *runScope) noRoom(v *plan.Violation, awaited string) (reconciler.Step, e
 
 func (s *runScope) ended() bool { return s.run.Status.CompletionTime != nil }
 
-// active reports whether the run's turn has started.
 func (s *runScope) active() bool { return s.run.Status.StartTime != nil }
 
-// executed reports whether every needed trial has ended.
 func (s *runScope) executed() bool { return s.plan != nil && runFacts(s).Executed() }
 
 func (s *runScope) record(version string) conduct.RunRecord {

@@ -33,7 +33,6 @@ func runFacts(s *runScope) conduct.Run {
 	return r
 }
 
-// viewFacts are what a trial needs to know of its run.
 func viewFacts(s *trialScope) conduct.View {
 	v := conduct.View{Name: s.trial.Spec.RunName, Deleted: s.run == nil || !s.run.DeletionTimestamp.IsZero(), Trials: s.siblings}
 	if s.run == nil {
@@ -45,7 +44,6 @@ func viewFacts(s *trialScope) conduct.View {
 	return v
 }
 
-// attemptFacts are the facts of the current attempt.
 func attemptFacts(s *trialScope) conduct.Attempt {
 	a := s.planned().Attempt(s.attempt, s.now)
 	a.Patience, a.Renewed = facts.Patience(s.run), s.attempt-1-int32(len(s.trial.Status.Failures))
@@ -62,7 +60,6 @@ func attemptFacts(s *trialScope) conduct.Attempt {
 	return a
 }
 
-// podFacts are the facts of the current attempt's pods.
 func podFacts(s *trialScope) pods.Attempt {
 	return pods.Attempt{Pods: s.pods(), Work: s.work(), Trials: s.siblings, Follows: s.planned().Follows(), Patience: facts.Patience(s.run), Unmounted: s.unmounted, Now: s.now}
 }

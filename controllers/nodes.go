@@ -95,7 +95,6 @@ func readNodes(ctx context.Context, c client.Reader) ([]plan.Node, error) {
 	return facts.Nodes(list.Items), nil
 }
 
-// deletePods deletes pods, except those being deleted.
 func deletePods(ctx context.Context, c client.Writer, pods []*corev1.Pod) error {
 	for _, p := range pods {
 		if !p.DeletionTimestamp.IsZero() {

@@ -82,7 +82,6 @@ func begunByAnother(run *v1alpha1.BenchmarkRun, p plan.Plan) bool {
 	return run.Status.StartTime != nil && run.Status.PlanHash != "" && run.Status.PlanHash != p.Hash()
 }
 
-// withBodies returns the plan with the stored bodies.
 func (p *plans) withBodies(ctx context.Context, store artifact.Bucket, run *v1alpha1.BenchmarkRun, without plan.Plan) (plan.Plan, error) {
 	if last := p.recall(); last.of == basisOf(run) && last.full {
 		return last.plan, nil

@@ -94,8 +94,8 @@ func (r *TrialReconciler) observe(ctx context.Context, t *v1alpha1.Trial) (*tria
 
 func (r *TrialReconciler) publicKey() ed25519.PublicKey { return r.Key.Public().(ed25519.PublicKey) }
 
-// SetupWithManager registers the reconciler. A trial is reconciled when it or its pods change. The next trial is also reconciled when other
-// trials or measured pods change, because it waits for them.
+// SetupWithManager registers the reconciler. The next trial is reconciled when any trial or measured pod changes, because it waits for
+// them.
 func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
 	waiting := handler.EnqueueRequestsFromMapFunc(r.next)
 	return ctrl.NewControllerManagedBy(m).
@@ -108,7 +108,6 @@ func (r *TrialReconciler) SetupWithManager(m ctrl.Manager) error {
 		Complete(reconcile.AsReconciler(r.Client, r))
 }
 
-// next are the trials whose turn it is.
 func (r *TrialReconciler) next(ctx context.Context, _ client.Object) []reconcile.Request {
 	trials, err := index.Turns(ctx, r.Client)
 	return index.Requests(ctx, trials, err)

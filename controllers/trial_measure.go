@@ -120,7 +120,6 @@ func (r *TrialReconciler) loadScripts(ctx context.Context, s *trialScope) (err e
 	return err
 }
 
-// readBodies adds the stored bodies to the plan's requests.
 func (r *TrialReconciler) readBodies(ctx context.Context, s *trialScope) error {
 	full, err := r.plans.withBodies(ctx, r.Store, s.run, s.plan)
 	if err != nil {
@@ -133,7 +132,6 @@ func (r *TrialReconciler) readBodies(ctx context.Context, s *trialScope) error {
 	return nil
 }
 
-// inputsAway waits for an unavailable store.
 func inputsAway(s *trialScope, err error) (reconciler.Step, error) {
 	if s.fault = attemptFacts(s).InputsAway(err); s.fault != nil {
 		return reconciler.Halt, nil

@@ -222,7 +222,6 @@ func (r *TrialReconciler) examinePods(ctx context.Context, s *trialScope) (recon
 	return reconciler.Again(min(left, retryPods)), nil
 }
 
-// planned is the trial in the plan.
 func (s *trialScope) planned() conduct.Trial { return facts.Trial(s.trial, s.plan) }
 
 func (s *trialScope) work() kind.Work { return s.planned().Work }

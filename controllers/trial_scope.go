@@ -43,7 +43,7 @@ type trialScope struct {
 	waiting, why string
 	// suspectSince is the start of a failure that ends the attempt if it lasts.
 	suspectSince *time.Time
-	// turn is true if no other trial and no other measured pod comes first.
+	// turn: no other trial and no other measured pod comes first.
 	turn bool
 	// prepared and measured are milestones reached in this pass.
 	prepared, measured bool
@@ -133,7 +133,6 @@ func (s *trialScope) placePods(pods []corev1.Pod, owners map[types.UID]*v1alpha1
 	}
 }
 
-// memberOf is this attempt's member for a pod, or nil.
 func (s *trialScope) memberOf(p *corev1.Pod) *member {
 	mine := p.Namespace == s.trial.Namespace && slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == s.trial.UID })
 	if !mine || p.Labels[v1alpha1.LabelAttempt] != strconv.Itoa(int(s.attempt)) {
@@ -171,7 +170,6 @@ func (s *trialScope) command(member string) protocol.Command {
 	return protocol.Command{Trial: string(s.trial.UID), Attempt: s.attempt, Member: member}
 }
 
-// placed is the nodes of the attempt's pods.
 func (s *trialScope) placed() []v1alpha1.MemberNode {
 	list := s.measuredOn
 	for _, m := range s.members {

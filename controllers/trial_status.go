@@ -103,7 +103,6 @@ func milestone(c *reconciler.Conditions, kind string, reached bool, s *trialScop
 	}
 }
 
-// key is the store key of a file of this attempt.
 func (s *trialScope) key(member, file string) string {
 	return s.prefix() + "/" + member + "/" + file
 }

@@ -73,7 +73,6 @@ func (s *trialScope) announce() (reconciler.Step, error) {
 	return reconciler.GoOn, nil
 }
 
-// keys are the store keys of a member's files.
 func (s *trialScope) keys(a *member) []string {
 	var out []string
 	for _, f := range a.state.Files {

@@ -1,2 +1,2 @@
-// Package workloads holds the servers measured by samples and tests, one folder each, and a common conformance test. It has no other code.
+// Package workloads holds the servers measured by samples and tests, one folder each, and a common conformance test.
 package workloads

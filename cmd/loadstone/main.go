@@ -1,5 +1,5 @@
 // Command loadstone measures on this machine, follows runs on a cluster, and judges what others measured. Called kubectl-loadstone, it is a
-// plugin of kubectl. Package cli has its commands.
+// plugin of kubectl.
 package main
 
 import (

@@ -20,7 +20,7 @@ import (
 // awaitPause is the polling interval, long enough not to disturb a measurement.
 const awaitPause = 2 * time.Second
 
-// errNoVerdict means that a run ended without the verdict that the chart's test requires.
+// errNoVerdict: a run ended without the verdict that the chart's test requires.
 var errNoVerdict = errors.New("the run has ended without a verdict")
 
 func await(ctx context.Context, args []string) error {
@@ -78,7 +78,6 @@ func told(run *v1alpha1.BenchmarkRun) string {
 	return text
 }
 
-// judged returns nil for a run that succeeded with a verdict.
 func judged(run *v1alpha1.BenchmarkRun) error {
 	for _, kind := range []string{v1alpha1.ConditionSucceeded, v1alpha1.ConditionConclusive} {
 		c := meta.FindStatusCondition(run.Status.Conditions, kind)

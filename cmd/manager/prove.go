@@ -15,7 +15,7 @@ const (
 	proofPause    = 15 * time.Second
 )
 
-// prove checks the object store at the start, until it is usable. Each new complaint is logged once. Runs check it again.
+// prove checks the object store at the start, until it is usable. Each new complaint is logged once.
 func prove(store artifact.Bucket) func(context.Context) error {
 	return func(ctx context.Context) error {
 		told, tick := "", time.NewTicker(proofPause)

@@ -161,7 +161,6 @@ func (o *options) checkRole() error {
 	return nil
 }
 
-// pullSecretNames are the image pull Secrets of measured pods.
 func (o *options) pullSecretNames() []string {
 	return strings.FieldsFunc(o.pullSecrets, func(r rune) bool { return r == ',' })
 }

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// noAnswer is the code of an unanswered request.
 const noAnswer = "none"
 
 // Store counts the object store's answers.

@@ -26,7 +26,7 @@ type Standing struct {
 	// Why and Waiting are the reason and the message of a wait; empty if the workflow makes progress.
 	Why, Waiting string
 	Suspended    bool
-	// Unanswered is true if Argo has not collected a trial's result: the agent pod may have lost it.
+	// Unanswered: Argo has not collected a trial's result. The agent pod may have lost it.
 	Unanswered bool
 }
 

@@ -69,7 +69,7 @@ func TrialsOf(ctx context.Context, c client.Reader, namespace, run string) ([]v1
 	return trials, err
 }
 
-// OpenTrials are all unfinished trials. Read-only: they belong to the cache.
+// OpenTrials are all unfinished trials. Read-only.
 func OpenTrials(ctx context.Context, c client.Reader) ([]v1alpha1.Trial, error) {
 	return listTrials(ctx, c, isOpen, client.UnsafeDisableDeepCopy)
 }
@@ -95,7 +95,7 @@ func listTrials(ctx context.Context, c client.Reader, which ...client.ListOption
 	return list.Items, nil
 }
 
-// OpenRuns are all unfinished runs. Read-only: they belong to the cache.
+// OpenRuns are all unfinished runs. Read-only.
 func OpenRuns(ctx context.Context, c client.Reader) ([]v1alpha1.BenchmarkRun, error) {
 	return listRuns(ctx, c, isOpen)
 }

@@ -28,8 +28,8 @@ const (
 	Patience = 10 * time.Second
 )
 
-// Digests reads the implementations' ConfigMaps, or returns a *plan.Violation for a missing one or a missing key. It needs a reader of the API
-// server: a cache would hold every ConfigMap of the cluster.
+// Digests reads the implementations' ConfigMaps, or returns a *plan.Violation for a missing one or a missing key. Like Read, it needs a reader
+// of the API server.
 func Digests(ctx context.Context, live client.Reader, namespace string, implementations []record.Implementation) ([]v1alpha1.ConfigMapDigest, error) {
 	return digestsOf(ctx, live, namespace, implementations, implementations)
 }

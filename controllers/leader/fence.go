@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// ErrLost means that this operator does not, or may no longer, hold the lease.
+// ErrLost: this operator does not, or may no longer, hold the lease.
 var ErrLost = errors.New("this operator lost the leader lease: writes are refused")
 
 // resolution is how far apart client-go's electors must see two renewals: within one second they see only the first.

@@ -102,7 +102,6 @@ func (g *Forges) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notif
 	return err
 }
 
-// say sets the commit status and then the comment.
 func (g *Forges) say(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notify.Due, e notify.Event, h *hub) error {
 	account, err := h.setStatus(ctx, notify.StatusOf(e, due.Sink, s.Spec.Gate))
 	if err != nil || h.at.Pull == "" {
@@ -122,7 +121,6 @@ func (g *Forges) say(ctx context.Context, s *v1alpha1.BenchmarkSuite, due notify
 	return h.comment(ctx, account, marker, marker+"\n"+notify.CommentOf(e, h.at, s.Spec.Gate, h.to.Link, reports))
 }
 
-// token reads the token from its Secret.
 func (g *Forges) token(ctx context.Context, namespace string, to notify.Forge) (string, error) {
 	ref := to.SecretRef
 	ctx, cancel := context.WithTimeout(ctx, secretPatience)
@@ -156,7 +154,6 @@ func trouble(err error) string {
 	return "it does not answer"
 }
 
-// reports are those of the runs of a round.
 func (g *Forges) reports(ctx context.Context, e notify.Event) ([]notify.Printed, error) {
 	var all []notify.Printed
 	for _, r := range e.Data.Runs {
@@ -195,7 +192,6 @@ type dialect interface {
 	commentRefused(h *hub, r refused) error
 }
 
-// dialectOf is how a forge is spoken to.
 func dialectOf(to notify.Forge) dialect {
 	if to.Kind == notify.GitLab {
 		return gitLab{}
@@ -274,12 +270,10 @@ func (h *hub) setStatus(ctx context.Context, status notify.CommitStatus) (int64,
 	return cmp.Or(set.Creator.ID, set.Author.ID), nil
 }
 
-// author is an account of a forge.
 type author struct {
 	ID int64 `json:"id"`
 }
 
-// send sends the text of a comment.
 func (h *hub) send(ctx context.Context, method, path string, why func(*hub, refused) error, text string) error {
 	answer, err := h.ask(ctx, method, h.repository+path, why, map[string]string{"body": h.text(text)})
 	if err != nil {
@@ -295,7 +289,6 @@ func drop(answer *http.Response) string {
 	return string(begins)
 }
 
-// refusal explains an answer that is not a success.
 func (h *hub) refusal(answer *http.Response, says string, why func(*hub, refused) error) error {
 	a := refusal(answer)
 	fields, limited := h.limited(answer, says)

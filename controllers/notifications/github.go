@@ -41,7 +41,7 @@ func (gitHub) limited(answer *http.Response, says string) (fields string, limite
 	return prefix, refusal(answer).After > 0 || answer.Header.Get(prefix+"Remaining") == "0" || asksForRest(says)
 }
 
-// asksForRest reports whether an answer's text describes a rate limit. The text is never shown.
+// asksForRest reports whether an answer's text describes a rate limit.
 func asksForRest(says string) bool {
 	says = strings.ToLower(says)
 	return strings.Contains(says, "rate limit") || strings.Contains(says, "abuse detection")

@@ -93,7 +93,6 @@ func (r *rests) refuses(a allowance, to notify.Forge, now time.Time) error {
 	}}
 }
 
-// note records the pause after a rate limit.
 func (r *rests) note(a allowance, told error, now time.Time) {
 	var f failure
 	if !errors.As(told, &f) || f.After <= 0 {

@@ -81,7 +81,6 @@ var private = []netip.Prefix{
 // translated is the well-known prefix of IPv4 addresses behind NAT64, whose last four bytes are the address.
 var translated = netip.MustParsePrefix("64:ff9b::/96")
 
-// permits reports whether a host may have an address.
 func (a Allowed) permits(host string, address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
 	if translated.Contains(address) {

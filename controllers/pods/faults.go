@@ -82,7 +82,7 @@ func lost(a Attempt, p *corev1.Pod) *conduct.Failure {
 }
 
 // Expired returns a pod whose remaining lifetime is too short for the trial, because it waited too long after it was ready; nil if there is
-// none. A new pod has enough time.
+// none.
 func (a Attempt) Expired(needs time.Duration) *corev1.Pod {
 	for _, p := range a.Pods {
 		if p.Status.StartTime == nil || p.Spec.ActiveDeadlineSeconds == nil {
@@ -134,7 +134,6 @@ func containers(p *corev1.Pod) []corev1.ContainerStatus {
 	return slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses)
 }
 
-// isAgent reports whether a container is Loadstone's.
 func (a Attempt) isAgent(p *corev1.Pod, container string) bool {
 	if container == render.Bringer {
 		return true
@@ -200,7 +199,6 @@ func (a Attempt) dependency(p *corev1.Pod, container string) string {
 	return ""
 }
 
-// processes are the processes of a pod's member.
 func (a Attempt) processes(p *corev1.Pod) []kind.Process {
 	if m := util.First(a.Work.Members(), func(m *kind.Member) bool { return m.Name == p.Labels[v1alpha1.LabelMember] }); m != nil {
 		return m.Processes

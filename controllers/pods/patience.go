@@ -37,10 +37,8 @@ func (a Attempt) startDeadline(why corev1.ContainerStateWaiting) time.Duration {
 	return max(StartDeadline, a.Patience)
 }
 
-// stumbled reports whether a start failed because of its node.
 func stumbled(said string) bool { return says(said, stumbles) }
 
-// says reports whether a text contains one of some lower-case words.
 func says(text string, words []string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
@@ -70,7 +68,6 @@ func repository(image string) string {
 	return name
 }
 
-// scheduleDeadline is how long a pod may be unscheduled.
 func (a Attempt) scheduleDeadline() time.Duration { return max(ScheduleDeadline, a.Patience) }
 
 // atMost names a deadline, with spec.patienceSeconds if it comes from there.

@@ -29,7 +29,6 @@ func ofDependency(p kind.Process) string {
 	return p.Dependency + "-"
 }
 
-// equip adds a process's settings to its container.
 func equip(pod *corev1.Pod, c *corev1.Container, p kind.Process, users v1alpha1.PodSecurity) {
 	own := p.Container
 	if p.Dependency != "" {

@@ -122,7 +122,6 @@ func affinity(t *v1alpha1.Trial, m kind.Member, o PodOptions) *corev1.Affinity {
 	return &a
 }
 
-// container is a process of a member.
 func container(t *v1alpha1.Trial, o PodOptions, member string, p kind.Process) corev1.Container {
 	var c corev1.Container
 	if p.IsAgent() {
@@ -206,7 +205,6 @@ func apart(strictly record.Strictness, runUID string) *corev1.PodAntiAffinity {
 	return &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}}}
 }
 
-// together puts a pod on another member's node.
 func together(t *v1alpha1.Trial, with string, o PodOptions) *corev1.PodAffinity {
 	return &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 		TopologyKey: corev1.LabelHostname,

@@ -20,7 +20,6 @@ func Trial(run *v1alpha1.BenchmarkRun, line record.PlannedTrial) *v1alpha1.Trial
 	return t
 }
 
-// owned is an object owned by the run.
 func owned(run *v1alpha1.BenchmarkRun, name string) metav1.ObjectMeta {
 	yes := true
 	return metav1.ObjectMeta{

@@ -79,10 +79,8 @@ func (r *Reconciler) show(ctx context.Context, s *scope) (reconciler.Step, error
 	return reconciler.GoOn, nil
 }
 
-// denied reports whether the cluster refuses a valid run.
 func denied(err error) bool { return apierrors.IsForbidden(err) || reconciler.Denied(err) }
 
-// refusal is the API server's message about a refused run.
 func refusal(err error) *suite.Problem {
 	p := &suite.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: err.Error()}
 	var status apierrors.APIStatus
@@ -95,7 +93,7 @@ func refusal(err error) *suite.Problem {
 	return p
 }
 
-// decide decides what to do. Changes of the cluster, and the end of a round, are decided with data from the API server.
+// decide uses data from the API server for changes of the cluster and the end of a round.
 func (r *Reconciler) decide(ctx context.Context, s *scope) (reconciler.Step, error) {
 	s.decision = suite.Decide(s.facts)
 	quiet := len(s.decision.Create) == 0 && len(s.decision.Delete) == 0

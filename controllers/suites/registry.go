@@ -61,7 +61,7 @@ func unresolved(image name.Reference, err error) suite.Resolution {
 	return unavailable("asking for the digest of %s: %s answers %d", image, host, said.StatusCode)
 }
 
-// answers caches the registries' answers. A restarted operator asks again.
+// answers caches the registries' answers.
 type answers struct {
 	mu      sync.Mutex
 	bySuite map[types.NamespacedName]answer

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/suite"
 )
 
-// registryPatience is the time limit of a registry's answer.
 const registryPatience = 10 * time.Second
 
 // forgetAfter is how long a silent registry is remembered that no suite asks any more: suites ask every suite.RetryImages.
@@ -27,7 +26,6 @@ type silences struct {
 	byHost map[string]*silence
 }
 
-// silence is the state of one registry.
 type silence struct {
 	until time.Time
 	asked bool

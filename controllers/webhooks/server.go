@@ -112,7 +112,6 @@ func unknown(lacks string, cause error) *answer {
 	return &answer{status: http.StatusUnauthorized, says: "no such webhook, or the request " + lacks, cause: cause}
 }
 
-// handler serves a request for a suite.
 type handler func(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey) *answer
 
 // answering serves a request in a turn of its suite's namespace. A suite without a webhook gets the same answer, in a turn of the client's
@@ -190,12 +189,10 @@ func (a *answer) write(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(a.round) // Whoever has gone reads nothing.
 }
 
-// crowded is the answer to one parallel request too many.
 func crowded(cause error) *answer {
 	return &answer{status: http.StatusServiceUnavailable, says: "too many requests at once: try again", cause: cause}
 }
 
-// await serves a request when its turn comes.
 func (s *Server) await(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey, handle handler) *answer {
 	done, err := s.turns.Take(ctx, name.Namespace)
 	if err != nil {
@@ -233,7 +230,6 @@ func unrecorded(err error) *answer {
 	return &answer{status: http.StatusServiceUnavailable, says: "the request cannot be recorded now: try again", cause: err}
 }
 
-// trigger records a signed request for a round.
 func (s *Server) trigger(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey) *answer {
 	signed := webhook.Signed{Timestamp: q.Header.Get(webhook.TimeHeader), Signature: q.Header.Get(webhook.SignatureHeader)}
 	expires, err := signed.Expires(s.Now())
@@ -281,7 +277,6 @@ func (s *Server) ask(ctx context.Context, name client.ObjectKey, signed webhook.
 	return &answer{status: http.StatusAccepted, says: taken(of)}, nil
 }
 
-// taken is the message for a recorded request.
 func taken(of *v1alpha1.BenchmarkSuite) string {
 	if of.Spec.Suspend != nil && *of.Spec.Suspend {
 		return "round requested; the suite is suspended (spec.suspend)"
@@ -289,7 +284,6 @@ func taken(of *v1alpha1.BenchmarkSuite) string {
 	return "round requested"
 }
 
-// record writes the newest request to its suite.
 func (s *Server) record(ctx context.Context, of *v1alpha1.BenchmarkSuite, newest webhook.Request) error {
 	after := of.DeepCopy()
 	metav1.SetMetaDataAnnotation(&after.ObjectMeta, v1alpha1.AnnotationWebhook, newest.Text())
@@ -399,7 +393,6 @@ func (s *Server) round(ctx context.Context, w http.ResponseWriter, q *http.Reque
 	return s.begin(ctx, of, id, values)
 }
 
-// begin records a new request.
 func (s *Server) begin(ctx context.Context, of *v1alpha1.BenchmarkSuite, id string, values []v1alpha1.ParameterValue) *answer {
 	now := s.Now()
 	if a := checked(of, values, now); a != nil {

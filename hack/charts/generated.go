@@ -26,12 +26,10 @@ const (
 // argoKinds are the kinds that Argo's controller needs to start and to run HTTP steps.
 var argoKinds = []string{"cronworkflows", "workflowartifactgctasks", "workflows", "workflowtaskresults", "workflowtasksets", "workflowtemplates"}
 
-// repository is a checkout.
 type repository struct{ root string }
 
 func (r repository) path(p ...string) string { return filepath.Join(append([]string{r.root}, p...)...) }
 
-// generated returns the chart's generated files by path.
 func (r repository) generated(ctx context.Context) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	own, err := filepath.Glob(r.path(crdDir, "*.yaml"))
@@ -95,7 +93,6 @@ func (r repository) command(ctx context.Context, name string, args ...string) ([
 	return out, nil
 }
 
-// generate writes all generated files and removes old ones.
 func (r repository) generate(ctx context.Context) error {
 	want, err := r.generated(ctx)
 	if err != nil {

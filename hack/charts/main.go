@@ -2,8 +2,7 @@
 //
 //	go run ./hack/charts
 //
-// Run it in the repository's root. controller-gen and people write config/. The tests render the chart with helm and compare it with config/, Pod
-// Security and golden files.
+// Run it in the repository's root. The tests render the chart with helm and compare it with config/, Pod Security and golden files.
 package main
 
 import (

@@ -127,7 +127,6 @@ func comment(key *yaml.Node) string {
 	return strings.ReplaceAll(strings.Join(words, " "), "|", `\|`)
 }
 
-// inline is a value on one line.
 func inline(value *yaml.Node) (string, error) {
 	flow := bare(value)
 	body, err := yaml.Marshal(flow)

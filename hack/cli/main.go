@@ -60,7 +60,6 @@ func write(root string) error {
 	return nil
 }
 
-// generate returns the generated files, by path.
 func generate() (map[string]string, error) {
 	top := cli.New("loadstone")
 	top.DisableAutoGenTag = true

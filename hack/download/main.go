@@ -44,7 +44,6 @@ func main() {
 	}
 }
 
-// download writes programs from an archive to a folder.
 func download(ctx context.Context, url, sum, folder string, programs []string) (err error) {
 	archive, err := os.CreateTemp(folder, "download-*")
 	if err != nil {
@@ -67,7 +66,6 @@ func download(ctx context.Context, url, sum, folder string, programs []string) (
 	return nil
 }
 
-// fetch writes the response of a URL and returns its checksum.
 func fetch(ctx context.Context, url string, to io.Writer) (sum string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -92,7 +90,6 @@ func fetch(ctx context.Context, url string, to io.Writer) (sum string, err error
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// unpack extracts programs from any folder of an archive.
 func unpack(archive io.Reader, folder string, programs []string) error {
 	zipped, err := gzip.NewReader(archive)
 	if err != nil {

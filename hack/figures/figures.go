@@ -1,5 +1,4 @@
-// Package figures compares numbers with their aims and prints each in a line: name, value, unit, aim, verdict and note. It also computes the mean of
-// paired ratios with its interval.
+// Package figures compares numbers with their aims and prints each in a line: name, value, unit, aim, verdict and note.
 package figures
 
 import (
@@ -77,7 +76,7 @@ type Aim struct {
 	limit float64
 	// upTo is the upper limit of a range.
 	upTo float64
-	// bound is true if the worse end of the interval is judged instead of the value.
+	// bound: the worse end of the interval is judged instead of the value.
 	bound bool
 	// A bound may miss the limit by this share of it.
 	tolerance float64

@@ -19,14 +19,12 @@ type event struct {
 	Elapsed                                                float64
 }
 
-// pkg is the output of a package so far.
 type pkg struct {
 	said   map[string]*strings.Builder // by test; of the package itself under ""
 	began  []string                    // tests, in the order of their starts
 	status map[string]string           // the last action of an ended test
 }
 
-// summary prints what go test does.
 type summary struct {
 	out      io.Writer
 	verbose  bool
@@ -35,7 +33,6 @@ type summary struct {
 	tests    map[string][]string
 }
 
-// read takes all events in.
 func (s *summary) read(r *bufio.Reader) error {
 	for {
 		line, err := r.ReadBytes('\n')
@@ -55,7 +52,6 @@ func (s *summary) read(r *bufio.Reader) error {
 	}
 }
 
-// take takes one event in.
 func (s *summary) take(e event) {
 	if e.Action == "build-output" {
 		fmt.Fprint(s.out, e.Output)
@@ -99,7 +95,6 @@ func (p *pkg) say(test, text string) {
 	b.WriteString(text)
 }
 
-// end prints how a package has ended.
 func (s *summary) end(e event, p *pkg) {
 	delete(s.packages, e.Package)
 	name := strings.TrimPrefix(e.Package, module+"/")

@@ -24,7 +24,6 @@ const (
 	draft = "http://json-schema.org/draft-07/schema#"
 )
 
-// object is a JSON object.
 type object = map[string]any
 
 func main() {

@@ -11,7 +11,6 @@ import (
 // kinds are the kinds of text, each with a column in limits.tsv.
 var kinds = []string{"docs", "cli", "messages", "api", "comments", "other"}
 
-// key names a rule for a kind of text.
 type key struct{ rule, kind string }
 
 // A rule without a limit is not checked for that kind.
@@ -22,7 +21,6 @@ func (l limits) ignores(k key) bool {
 	return !limited
 }
 
-// exceeded lists the rules with more findings than allowed.
 func (l limits) exceeded(counts map[key]int) []key {
 	var over []key
 	for k, limit := range l {
@@ -85,7 +83,6 @@ func readLimits(file string) (limits, error) {
 	return result, nil
 }
 
-// count counts the findings of each rule by kind of text.
 func count(found []finding) map[key]int {
 	counts := map[key]int{}
 	for _, f := range found {

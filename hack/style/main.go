@@ -34,7 +34,6 @@ func main() {
 	}
 }
 
-// options are the arguments of the program.
 type options struct {
 	root        string
 	vale        []string

@@ -13,7 +13,6 @@ import (
 	"strings"
 )
 
-// finding is a text that breaks a rule.
 type finding struct {
 	kind, file    string
 	line          int

@@ -126,13 +126,11 @@ func headline(path string, since time.Time) (analysis.HeadlineEntry, error) {
 	return r.Headline.Entries[0], nil
 }
 
-// site is a loadstone ui that serves.
 type site struct {
 	command *exec.Cmd
 	address string
 }
 
-// serve starts loadstone ui and reads its address from its output.
 func serve(ctx context.Context, program string, stderr *os.File) (*site, error) {
 	s := &site{command: exec.CommandContext(ctx, program, "ui")}
 	s.command.Stderr = stderr
@@ -170,7 +168,6 @@ type viewer struct {
 	failed []error
 }
 
-// look keeps the page open until the context ends.
 func (v *viewer) look(ctx context.Context, address, page string) {
 	own := &http.Client{Transport: &http.Transport{}} // Each browser has its own connections.
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address+events, nil)
@@ -192,7 +189,6 @@ func (v *viewer) look(ctx context.Context, address, page string) {
 	}
 }
 
-// ask asks for the page.
 func (v *viewer) ask(ctx context.Context, own *http.Client, address string) {
 	limited, cancel := context.WithTimeout(ctx, pageDeadline)
 	defer cancel()

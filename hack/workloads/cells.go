@@ -36,7 +36,6 @@ func printCells(ctx context.Context, out io.Writer, program string, cases []stri
 	return nil
 }
 
-// cell is a program's output for a cell.
 type cell struct {
 	Case        string  `json:"case"`
 	Operations  int64   `json:"operations"`
@@ -48,7 +47,6 @@ type cell struct {
 	WritersCPUSeconds float64 `json:"writersCPUSeconds"`
 }
 
-// parseCell reads the line that a cell prints.
 func parseCell(text []byte, name string) (c cell, err error) {
 	text = bytes.TrimSpace(text)
 	if bytes.Count(text, []byte("\n")) > 0 {
@@ -66,7 +64,6 @@ func parseCell(text []byte, name string) (c cell, err error) {
 	return c, nil
 }
 
-// print prints the time per operation and the waiting time.
 func (c cell) print(out io.Writer, name string) error {
 	each := float64(c.Operations)
 	others := 0.0

@@ -44,7 +44,6 @@ func unanswerable(f figures.Figure) bool {
 	return slices.Contains([]string{generatorsLimit, generatorsQueue, sharedCPU}, f.Missing)
 }
 
-// figure computes the figure from the results of a run.
 func (c comparison) figure(r *results) figures.Figure {
 	f := figures.Figure{Name: c.name, Unit: c.unit, Aim: c.aim, Missing: r.missing}
 	if f.Missing != "" {
@@ -179,8 +178,8 @@ func (s source) values(r *results) map[int32]float64 {
 
 type quantity func(sight) float64
 
-// quantities are the columns of table.tsv. hack/workloads.sh records the rest: system calls (perf, under wrk), connections per thread, program sizes,
-// and the time to the first answer.
+// quantities are the columns of table.tsv. The script hack/workloads.sh records the rest: system calls (perf, under wrk), connections per thread,
+// program sizes, and the time to the first answer.
 var quantities = map[string]quantity{
 	"cpuPerRequest":   cpuPerRequest,
 	"throughput":      rate,

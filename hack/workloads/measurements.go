@@ -61,7 +61,6 @@ func (m measurement) String() string {
 		began.Format(day), end, count(len(m.runs), "run"), h.Loadstone, h.Machine.CPUs, h.Machine.CPUModel, float64(h.Machine.MemoryBytes)/(1<<30), h.Machine.Kernel, h.Machine.OS)
 }
 
-// names are those of its runs.
 func (m measurement) names() string {
 	var list []string
 	for _, r := range m.runs {
@@ -70,7 +69,6 @@ func (m measurement) names() string {
 	return strings.Join(list, ", ")
 }
 
-// tell says what the table is of.
 func tell(list []measurement) string {
 	switch len(list) {
 	case 0:
@@ -85,7 +83,6 @@ func tell(list []measurement) string {
 	return out + "\n" + disturbances(list)
 }
 
-// disturbances say what Loadstone found wrong.
 func disturbances(list []measurement) string {
 	var runs, repeated, sights, void, suspect int
 	voidFor, suspectFor := map[validity.Code]int{}, map[validity.Code]int{}

@@ -28,7 +28,6 @@ var (
 	decimal = regexp.MustCompile(`\d+\.\d+`)
 )
 
-// page makes what pages say of records.
 type page struct {
 	rows         []row
 	all          map[string]*results
@@ -36,7 +35,6 @@ type page struct {
 	measurements []measurement
 }
 
-// row is a figure and its run.
 type row struct {
 	figures.Figure
 	run string
@@ -44,7 +42,7 @@ type row struct {
 	stale bool
 }
 
-// pageOf makes a page of figures. The map stale says which runs are (staleRuns).
+// pageOf makes a page of figures.
 func pageOf(list []comparison, all map[string]*results, stale map[string]string) page {
 	p := page{all: all, stale: stale, measurements: measurements(all)}
 	for _, c := range list {
@@ -104,7 +102,6 @@ func (p page) says(what string) (string, error) {
 	return text, nil
 }
 
-// whole prints a figure with its interval and aim.
 func whole(r row) string {
 	text := fmt.Sprintf("%.4g (%s)", r.Value, told(r.Figure))
 	if r.Aim != (figures.Aim{}) {

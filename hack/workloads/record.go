@@ -54,7 +54,7 @@ type sight struct {
 	// Void says why it does not count; Suspect why it may be inaccurate.
 	Void    []validity.Code `json:"void,omitempty"`
 	Suspect []validity.Code `json:"suspect,omitempty"`
-	// Failed is true if it is void because the implementation failed.
+	// Failed: it is void because the implementation failed.
 	Failed bool `json:"implementationFailed,omitempty"`
 
 	// CPUNanos is the server's CPU time for requests of tool and agent.
@@ -64,7 +64,7 @@ type sight struct {
 	// ContextSwitches are those of all the server's threads.
 	ContextSwitches int64 `json:"contextSwitches,omitempty"`
 	LoadNanos       int64 `json:"loadNanos,omitempty"`
-	// GeneratorAtLimit means that the throughput is the load generator's.
+	// GeneratorAtLimit: the throughput is the load generator's.
 	GeneratorAtLimit bool `json:"generatorAtLimit,omitempty"`
 	// The tool measures P99Micros. Jain is the fairness index over connections; Unanswered counts connections without an answer.
 	P99Micros  int64    `json:"p99Micros,omitempty"`
@@ -84,7 +84,6 @@ type sight struct {
 	Cases map[string]map[string]float64 `json:"cases,omitempty"`
 }
 
-// encode is the record of a run.
 func (r *results) encode() ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

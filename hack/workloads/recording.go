@@ -80,7 +80,6 @@ func headOf(data record.RunData) (head, error) {
 	return h, nil
 }
 
-// judged has Loadstone's judgment of a cell or process.
 func judged(implementation string, c validity.Cell) sight {
 	s := sight{Block: c.Block, Implementation: implementation, Failed: c.ImplementationFailure()}
 	for _, r := range c.Reasons {

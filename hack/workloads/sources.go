@@ -156,7 +156,6 @@ func staleRuns(root string, all map[string]*results) (map[string]string, error) 
 	return out, failed
 }
 
-// differences lists the keys whose values differ.
 func differences(a, b map[string]string) (keys []string) {
 	for _, key := range slices.Sorted(maps.Keys(b)) {
 		if a[key] != b[key] {

@@ -73,7 +73,6 @@ func startOf(ctx context.Context, program string) (s sight, err error) {
 	return sight{StartNanos: took.Nanoseconds(), ProgramBytes: file.Size()}, err
 }
 
-// freeAddress returns an unused loopback address.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,7 +81,6 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// firstAnswer retries until there is an answer.
 func firstAnswer(ctx context.Context, address string) error {
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 //go:embed table.tsv
 var tableText string
 
-// table are the comparisons of table.tsv.
 var table = func() (all []comparison) {
 	for line := range strings.Lines(tableText) {
 		if strings.HasPrefix(line, "#") {

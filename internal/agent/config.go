@@ -41,7 +41,7 @@ type Sandbox struct {
 	// Network is the folder with the counters of a network namespace without other loads: all traffic in it counts as the generator's. Empty:
 	// no such namespace. The server's counters are those of its process's namespace.
 	Network string
-	// SharedNetwork is true if other programs use these namespaces; then connection counts are omitted.
+	// SharedNetwork: other programs use these namespaces; then connection counts are omitted.
 	SharedNetwork bool
 }
 

@@ -78,9 +78,9 @@ type RepeatedTrial struct {
 }
 
 const (
-	// ReasonNotStarted means that the run ended before the trial.
+	// ReasonNotStarted: the run ended before the trial.
 	ReasonNotStarted = "NotStarted"
-	// ReasonNotRead means that the report did not get the trial's manifest.
+	// ReasonNotRead: the report did not get the trial's manifest.
 	ReasonNotRead = "NotRead"
 )
 

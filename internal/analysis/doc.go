@@ -12,8 +12,6 @@
 //	scaling     where the throughput stops rising
 //	objectives  whether bounds are met
 //
-// Most of their arithmetic is in package inference.
-//
 // # Duets
 //
 // In a duet, two servers share one CPU and take turns under one load. Its trial is first split into two trials of the

@@ -29,7 +29,6 @@ With --cluster, --context, --namespace, --server or --kubeconfig, and as kubectl
 the cluster are measured. The server is then that of config/samples/aa.yaml, or --image with COMMAND. The
 noise floor is kept in the object store.`
 
-// calibration is the requested A/A run.
 type calibration struct {
 	server Server
 	out    string

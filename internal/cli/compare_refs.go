@@ -33,7 +33,6 @@ The comparison is a gate for the CPU time per request, or the time of each case.
 is proven to be at most 5 % slower than BASE. It is 3 if HEAD is proven to be slower than that, and 4 if the
 data cannot decide. --max-slowdown sets another bound.`
 
-// buildLimit bounds the build of a commit.
 const buildLimit = 30 * time.Minute
 
 func compareRefsCommand() *cobra.Command {
@@ -71,7 +70,6 @@ func compareRefsCommand() *cobra.Command {
 	return c
 }
 
-// compareRefs checks out, builds and measures two commits.
 func compareRefs(c *cobra.Command, v *runfile.Versus, here localRun, build string, refs [2]string, command []string) error {
 	ctx := c.Context()
 	r, err := findRefs(ctx, refs)
@@ -113,7 +111,6 @@ type gitRef struct{ name, commit string }
 // short is the commit as people read it.
 func (r gitRef) short() string { return r.name + " (" + r.commit[:12] + ")" }
 
-// checkouts are the commits to compare, and their folders.
 type checkouts struct {
 	refs        []gitRef
 	below, root string
@@ -171,7 +168,6 @@ func (r *checkouts) checkOut(ctx context.Context, ref gitRef) (string, error) {
 	return below, nil
 }
 
-// remove removes the folders.
 func (r *checkouts) remove(ctx context.Context) error {
 	if r.root == "" {
 		return nil

@@ -58,7 +58,6 @@ func gravityText() string {
 	return strings.Join(texts, ", ")
 }
 
-// severalErrors has one error per file.
 type severalErrors []error
 
 // Error implements error.
@@ -73,7 +72,6 @@ func (e severalErrors) Error() string {
 // Unwrap lets errors.Is and errors.As look inside.
 func (e severalErrors) Unwrap() []error { return e }
 
-// statusError is an error with an exit code.
 type statusError struct {
 	status int
 	err    error
@@ -88,7 +86,6 @@ func (e *statusError) Unwrap() error { return e.err }
 // badInput marks an error in what the user typed or wrote.
 func badInput(err error) error { return &statusError{statusBadInput, err} }
 
-// status returns the exit code for an error.
 func status(err error) int {
 	if all := severalErrors(nil); errors.As(err, &all) {
 		var codes []int

@@ -23,7 +23,7 @@ type Found struct {
 	Ending progress.Ending
 	// Line states the noise of the machine, or why it is unknown. It is empty without a report.
 	Line string
-	// Floor is true if a noise floor was stored for later runs.
+	// Floor: a noise floor was stored for later runs.
 	Floor bool
 }
 
@@ -62,7 +62,6 @@ func Follow(ctx context.Context, k *kube.Flags, c client.Client, r *v1alpha1.Ben
 	return readFound(ctx, in.Store, download.PrefixOf(ended), ended.Status.Report.ManifestSHA256, e)
 }
 
-// readFound reads the stored results of a run.
 func readFound(ctx context.Context, store artifact.Runs, prefix, sha string, e progress.Ending) (Found, error) {
 	data, err := publish.Read(ctx, store, prefix, sha)
 	if err != nil {

@@ -69,7 +69,6 @@ func bindDraft(d *runfile.Draft, f *pflag.FlagSet) {
 	f.Int32Var(&d.Blocks, "blocks", plan.DefaultBlocks, "number of measurements of each implementation; a verdict needs 7")
 }
 
-// toolNames lists the load generators.
 func toolNames() []string {
 	var names []string
 	for name := range tools.All("") {

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// outputFormat is the format of a command's result.
 type outputFormat string
 
 const (
@@ -20,7 +19,6 @@ const (
 	yamlOutput outputFormat = "yaml"
 )
 
-// formatFlag is the value of the flag --output.
 type formatFlag struct {
 	into    *outputFormat
 	allowed []string
@@ -52,7 +50,6 @@ func listed(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// bindOutput adds the flag --output to a command.
 func bindOutput(c *cobra.Command, into *outputFormat, formats ...outputFormat) {
 	var allowed []string
 	for _, f := range formats {
@@ -71,7 +68,6 @@ func completeFlag(c *cobra.Command, flag string, values []string) {
 	completeWith(c, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeWith lets a shell complete the values of a flag.
 func completeWith(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // The command lacks the flag.

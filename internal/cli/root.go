@@ -200,7 +200,6 @@ func bindFiles(c *cobra.Command, sentence string) {
 // completeWithin limits how long a shell waits for the names of runs or suites.
 const completeWithin = 3 * time.Second
 
-// completeRuns lets a shell complete the names of runs.
 func completeRuns(k *kube.Flags) cobra.CompletionFunc {
 	return completeNames(func(ctx context.Context) ([]cobra.Completion, error) {
 		runs, err := listCluster(ctx, k, false)
@@ -212,7 +211,6 @@ func completeRuns(k *kube.Flags) cobra.CompletionFunc {
 	})
 }
 
-// completeSuites lets a shell complete the names of suites.
 func completeSuites(k *kube.Flags) cobra.CompletionFunc {
 	return completeNames(func(ctx context.Context) ([]cobra.Completion, error) {
 		suites, err := kube.Suites(ctx, k, false)

@@ -110,7 +110,6 @@ func measuredHere(c *cobra.Command, k *kube.Flags, onCluster bool) bool {
 	return !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags()))
 }
 
-// localRun has the options of a run on this machine.
 type localRun struct {
 	in                   io.Reader
 	out                  string
@@ -218,7 +217,6 @@ func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool
 	return errors.Join(statusOf(e), openPage(ctx, e.Report))
 }
 
-// goOn says how to resume.
 const goOn = "resume with loadstone run FILE --resume, and --out if you used it"
 
 // refusals are the reasons for refusing a run before anything starts.

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
-// readyRun is a checked run that can start.
 type readyRun struct {
 	file, name string
 	told       screen.Teller

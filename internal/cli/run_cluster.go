@@ -19,7 +19,6 @@ import (
 
 const deleteDeadline = time.Minute
 
-// clusterRun has the options of a run on a cluster.
 type clusterRun struct {
 	kube *kube.Flags
 	in   io.Reader

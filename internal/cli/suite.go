@@ -69,7 +69,6 @@ func suiteCommand(k *kube.Flags) *cobra.Command {
 	return c
 }
 
-// suiteRun has the options of loadstone suite run.
 type suiteRun struct {
 	kube     *kube.Flags
 	patience time.Duration

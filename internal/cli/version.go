@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 )
 
-// build identifies this program.
 type build struct {
 	Version string `json:"version"`
 	// Commit is empty if unknown. Date is the date of the commit.

@@ -97,7 +97,6 @@ func vsCommand() *cobra.Command {
 	return c
 }
 
-// bindVersus adds the flags of servers.
 func bindVersus(v *runfile.Versus, f *pflag.FlagSet) {
 	f.Int32Var(&v.Port, "port", 0, "`PORT` that every server listens on, instead of {port}")
 	f.StringVar(&v.Path, "path", "/", "`PATH` of the requests")
@@ -146,9 +145,8 @@ func firstTool() string {
 	return "wrk"
 }
 
-// unusedPort returns a port of this machine that no program uses now.
-// quarterOfMemory is a memory limit for implementations that nobody gave one: a quarter of this machine's memory, rounded down to a power of two;
-// empty if unknown. Less would end large programs, and change the heap of a JVM.
+// quarterOfMemory is the default memory limit of implementations: a quarter of this machine's memory, rounded down to a power of two; empty if
+// unknown. Less would end large programs, and change the heap of a JVM.
 func quarterOfMemory() string {
 	const gibi = 1 << 30
 	text, err := os.ReadFile("/proc/meminfo")

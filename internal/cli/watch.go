@@ -94,7 +94,6 @@ func stillGoing(ctx context.Context, key client.ObjectKey, timeout time.Duration
 	return fmt.Errorf("BenchmarkRun %s is still running after %s: wait again, or see its progress with loadstone watch %s", key, timeout, key.Name)
 }
 
-// findRun returns a run on the cluster and a client.
 func findRun(ctx context.Context, k *kube.Flags, name string) (*v1alpha1.BenchmarkRun, client.Client, error) {
 	namespace, err := k.Namespace()
 	if err != nil {

@@ -80,7 +80,6 @@ func addFile(sum io.Writer, path string) (err error) {
 	return err
 }
 
-// checkPort returns a sentence if an implementation's port is in use.
 func checkPort(i record.Implementation) error {
 	if i.Port == 0 || !kernel.Proc("/proc").Listening(int(i.Port)) {
 		return nil

@@ -6,9 +6,9 @@ import "fmt"
 type Truth string
 
 const (
-	// Yes means that the evidence shows it.
+	// Yes: the evidence shows it.
 	Yes Truth = "yes"
-	// No means that the evidence rules it out.
+	// No: the evidence rules it out.
 	No Truth = "no"
 )
 
@@ -131,8 +131,8 @@ type StartUp struct {
 	// AnswerMillis is from the same start to the first HTTP answer: of status 2xx if readiness has a path, else of
 	// any status to GET /. It is 0 if none came within a second of the open port.
 	AnswerMillis int64 `json:"answerMillis,omitempty"`
-	// AtMost means that the port was already open at the first look.
+	// AtMost: the port was already open at the first look.
 	AtMost bool `json:"atMost,omitempty"`
-	// AnswerAtMost means that the first request was answered, so an earlier one might have been.
+	// AnswerAtMost: the first request was answered, so an earlier one might have been.
 	AnswerAtMost bool `json:"answerAtMost,omitempty"`
 }

@@ -138,7 +138,7 @@ type CellRun struct {
 	ActiveNanos int64  `json:"activeNanos,omitempty"`
 	Turns       int64  `json:"turns,omitempty"`
 	Error       string `json:"error,omitempty"`
-	// Late means that the error is the generator's lateness: nothing began, so it says nothing about the server.
+	// Late: the error is the generator's lateness. Nothing began, so it says nothing about the server.
 	Late        bool         `json:"late,omitempty"`
 	Measurement *Measurement `json:"measurement,omitempty"`
 	// Audit is of the warm-up; nil without one, or with a script.

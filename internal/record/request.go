@@ -53,7 +53,7 @@ type Expect struct {
 	Status int32 `json:"status"`
 	// Body is the exact body; nil if a trial's bodies are compared with its first, and that with the baseline's.
 	Body *string `json:"body,omitempty"`
-	// AnyBody means that only the status is compared.
+	// AnyBody: only the status is compared.
 	AnyBody bool `json:"anyBody,omitempty"`
 }
 

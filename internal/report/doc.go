@@ -2,6 +2,5 @@
 // Markdown for a comment, as CSV, and as JUnit XML.
 //
 // It computes nothing: every number is in the table. It adds display units (package format), words (phrase), pictures
-// (chart) and an order. The page is a list of sections, in sections.go. Sections of any run are made here, those of a
-// kind of work in its own package.
+// (chart) and an order. Sections of any run are made here, those of a kind of work in its own package.
 package report

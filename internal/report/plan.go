@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/page"
 )
 
-// plan is the section on how to repeat the run.
 func (v run) plan() page.Section {
 	s := v.section("plan", "plan.title")
 	s.Data = struct {

@@ -17,7 +17,6 @@ var text string
 
 var templates = page.Templates(text)
 
-// run makes the sections of any run.
 type run struct{ *view.View }
 
 func (v run) section(id, title string) page.Section {
@@ -61,7 +60,6 @@ func sections(v *view.View) []page.Section {
 	return out
 }
 
-// data is the folded section of all data and stored objects.
 func (v run) data(details []page.Detail) page.Section {
 	s := v.section("data", "details.title")
 	title := v.Say("artifacts.title")

@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/table"
 )
 
-// settings is the section on settings that differ between implementations.
 func (v run) settings() page.Section {
 	out := v.section("settings", "settings.title")
 	all := v.Table.Implementations

@@ -169,7 +169,6 @@ func (d *decision) readTimes() {
 	d.problem = cmp.Or(d.problem, problem)
 }
 
-// readRequests finds unanswered requests.
 func (d *decision) readRequests() {
 	ask := func(annotation string, handled *string, answered func(*round) string) string {
 		token := util.Clip(d.Suite.Annotations[annotation], maxToken)
@@ -186,7 +185,6 @@ func (d *decision) readRequests() {
 	d.reconcile = ask(v1alpha1.AnnotationReconcileAt, &d.Status.LastHandledReconcileAt, func(r *round) string { return r.Reconcile })
 }
 
-// ready reports whether a round could begin.
 func (d *decision) ready() bool { return d.problem == nil && d.in.unresolved == nil && !d.suspended() }
 
 func (d *decision) suspended() bool { return d.Suite.Spec.Suspend != nil && *d.Suite.Spec.Suspend }
@@ -315,7 +313,6 @@ func (d *decision) begin(record roundRecord, in inputs) {
 	d.create(d.open, in)
 }
 
-// create makes the round's missing runs.
 func (d *decision) create(r *round, in inputs) {
 	for _, run := range runsOf(d.Suite, in, r.roundRecord, r.number, d.good) {
 		if slices.ContainsFunc(r.runs, func(there roundRun) bool { return there.object.Name == run.Name }) {

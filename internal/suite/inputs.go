@@ -77,7 +77,6 @@ func follows(spec v1alpha1.BenchmarkSuiteSpec) bool {
 	return spec.Triggers.Change != v1alpha1.ChangeTrigger{}
 }
 
-// write fills given values and defaults into the templates.
 func write(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([]v1alpha1.ParameterValue, []written, *Problem) {
 	values, problem := parameterValues(spec, given)
 	if problem != nil {

@@ -100,12 +100,10 @@ func (r *round) sort() {
 	slices.SortFunc(r.runs, func(a, b roundRun) int { return strings.Compare(a.object.Name, b.object.Name) })
 }
 
-// measuring reports whether some run has not ended.
 func (r *round) measuring() bool {
 	return slices.ContainsFunc(r.runs, func(run roundRun) bool { return !run.ended() })
 }
 
-// whole reports whether all runs exist.
 func (r *round) whole() bool { return len(r.runs) == r.Runs }
 
 func (r *round) over() *metav1.Time {

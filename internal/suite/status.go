@@ -128,12 +128,10 @@ func (d *decision) judged(line v1alpha1.SuiteRound) standing {
 	return passed(line.Reason, message)
 }
 
-// opens reports whether a round's outcome opens the gate.
 func (d *decision) opens(line v1alpha1.SuiteRound) bool {
 	return line.Outcome == v1alpha1.RoundPassed || line.Outcome == v1alpha1.RoundInconclusive && d.lenient()
 }
 
-// lenient reports whether inconclusive outcomes open the gate.
 func (d *decision) lenient() bool {
 	return d.Suite.Spec.Gate.OnInconclusive == v1alpha1.InconclusivePasses
 }

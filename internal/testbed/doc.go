@@ -1,4 +1,3 @@
 // Package testbed starts real servers for tests: a Kubernetes API server with etcd, MinIO and versitygw, each once per test binary, on free
-// loopback ports. It gives tests the chart's rights, and fails those that need others. Only tests import it; it knows nothing of what they
-// test.
+// loopback ports. It gives tests the chart's rights, and fails those that need others. Only tests import it.
 package testbed

@@ -164,7 +164,6 @@ func (s ObjectStore) NewBucket(t *testing.T) string {
 	return name
 }
 
-// start starts a server that ends with the binary's tests.
 func (p *storeProgram) start(certs string, more ...string) (ObjectStore, error) {
 	s := ObjectStore{Name: p.name, AccessKey: "testbed", SecretKey: "testbed-secret-key"}
 	dir, err := os.MkdirTemp("", "loadstone-"+p.name+"-")

@@ -15,7 +15,7 @@ type Load struct {
 	Field string
 	// Encrypted is the path of the first implementation with TLS, such as "spec.implementations[1]", or empty.
 	Encrypted string
-	// Duet means that the load is paused repeatedly to switch servers.
+	// Duet: the load is paused repeatedly to switch servers.
 	Duet bool
 	// Percentiles are those of latencies that the run compares or bounds.
 	Percentiles []Percentile

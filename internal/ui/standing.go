@@ -20,7 +20,6 @@ const (
 
 type standing struct{ Text, Note, Tone string }
 
-// standingOf returns a run's state, in the words of loadstone list.
 func standingOf(r *v1alpha1.BenchmarkRun) standing {
 	s := standing{Text: facts.State(r), Tone: tonePlain}
 	ended := r.Status.CompletionTime != nil

@@ -103,7 +103,6 @@ func roundOf(r v1alpha1.SuiteRound, runs []v1alpha1.BenchmarkRun, now time.Time)
 	return out
 }
 
-// triggerOf returns a round's trigger, and the requester.
 func triggerOf(r v1alpha1.SuiteRound) string {
 	if r.PullRequest != "" {
 		return string(r.Trigger) + ", pull request " + r.PullRequest

@@ -1,5 +1,5 @@
 // Command faulty is a test implementation: gohttp's answer with optional planted faults or, as "faulty cases", a program that measures itself.
-// It tests what tools and validators notice. Its figures mean nothing.
+// Its figures mean nothing.
 package main
 
 import (

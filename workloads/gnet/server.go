@@ -138,7 +138,7 @@ func (s *server) finish(c gnet.Conn, state *client) gnet.Action {
 	}
 	switch {
 	case c.OutboundBuffered() > 0:
-		// gnet does not report when the rest is sent. Waking an ended connection does nothing.
+		// Waking an ended connection does nothing.
 		time.AfterFunc(recheck, func() { _ = c.Wake(nil) })
 		return s.pause(c)
 	case !state.unread || state.drained > drainMax:

@@ -69,7 +69,6 @@ func names() []string {
 	return all
 }
 
-// find finds a case by name, which may end with a size.
 func find(name string) (benchmark, int, error) {
 	for _, b := range benchmarks() {
 		if b.name == name {

@@ -86,7 +86,6 @@ type cell struct {
 	Allocations float64 `json:"allocationsPerOperation"`
 }
 
-// measure runs a case twice: to warm up, and timed.
 func measure(stdout io.Writer, name string, b benchmark, size int, least time.Duration) error {
 	idle := func() {}
 	if _, err := b.do(&run{size: size, least: min(least, warmUp), begin: idle, end: idle}); err != nil {
@@ -127,7 +126,6 @@ func listRungs(stdout io.Writer) error {
 	return nil
 }
 
-// climb runs the ladder's conversations over one transport.
 func climb(stdout io.Writer, name string, args []string) error {
 	rung, ok := ladder.Find(name)
 	if !ok {
@@ -140,7 +138,6 @@ func climb(stdout io.Writer, name string, args []string) error {
 	return ladder.Print(stdout, rung, least)
 }
 
-// list prints all cases, including the C peer's if it exists.
 func list(stdout io.Writer) error {
 	all := strings.Join(names(), "\n") + "\n"
 	path, err := pathC()

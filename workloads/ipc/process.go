@@ -105,7 +105,6 @@ func peer(args []string) error {
 	return errors.Join(sendReport(s, report{count: check.count, cpu: end - begin}), s.Close())
 }
 
-// report is the other process's result.
 type report struct {
 	count uint64
 	cpu   time.Duration

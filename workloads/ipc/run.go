@@ -23,7 +23,6 @@ type run struct {
 	otherCPUs time.Duration // CPU time of other processes that took part
 }
 
-// more reports whether another operation is to be done.
 func (r *run) more(done uint64) bool {
 	if r.limit > 0 {
 		return done < r.limit
@@ -59,7 +58,6 @@ func (r *run) together(abort func(), parts ...func() error) error {
 	return first
 }
 
-// cpuTime returns the CPU time of this process's threads.
 func cpuTime() (time.Duration, error) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {

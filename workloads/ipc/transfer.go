@@ -69,7 +69,6 @@ func closer(a, b endpoint) func() error {
 	return sync.OnceValue(func() error { return errors.Join(a.Close(), b.Close()) })
 }
 
-// send sends messages until the run is done.
 func send(r *run, to endpoint, m socket.Msg) (sent uint64, err error) {
 	message := newMessage(r.size)
 	for ; r.more(sent); sent++ {
@@ -134,7 +133,6 @@ func (t transfer) next(from endpoint, buffer []byte, check *checker, beside *bes
 	return check.check(buffer[:n])
 }
 
-// beside is a case's ancillary data.
 type beside struct {
 	msg  socket.Msg
 	file *os.File // whose descriptor is sent
@@ -212,7 +210,6 @@ func (t roundTrip) do(r *run) (trips uint64, err error) {
 	return trips, err
 }
 
-// ping sends messages and checks each one's return.
 func ping(r *run, to endpoint) (trips uint64, err error) {
 	message, buffer, check := newMessage(r.size), newBuffer(socket.SeqPacket, r.size), newChecker(r.size)
 	for ; r.more(trips); trips++ {

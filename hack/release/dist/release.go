@@ -32,7 +32,6 @@ var (
 	hashes    = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// release is a built release.
 type release struct {
 	Version, Downloads, ArtifactHub string
 	// sums are SHA-256 checksums by file name.
@@ -58,7 +57,6 @@ func readSums(text string) (map[string]string, error) {
 	return sums, nil
 }
 
-// archives returns the archives of all platforms.
 func (r release) archives() ([]archive, error) {
 	var list []archive
 	for _, p := range platforms {
@@ -72,7 +70,6 @@ func (r release) archives() ([]archive, error) {
 	return list, nil
 }
 
-// files returns the files that install the release, by name.
 func (r release) files() (map[string]string, error) {
 	r.Downloads = strings.TrimSuffix(r.Downloads, "/")
 	switch {
@@ -105,7 +102,6 @@ func (r release) files() (map[string]string, error) {
 	return files, err
 }
 
-// script returns install.sh with the release's version and address.
 func (r release) script() (string, error) {
 	source, err := sources.ReadFile(installer)
 	if err != nil {
@@ -122,7 +118,6 @@ func (r release) script() (string, error) {
 	return text, nil
 }
 
-// filled returns a template with its values.
 func filled(name string, values any) (string, error) {
 	t, err := template.ParseFS(sources, name)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package cgroup gives each process group of a local run its own cgroup (version 1 or 2): CPUs, a memory limit and counters. Package kernel
-// reads the counters. The package changes only cgroups that it made.
+// Package cgroup gives each process group of a local run its own cgroup (version 1 or 2): CPUs, a memory limit and counters. The package
+// changes only cgroups that it made.
 package cgroup
 
 import (
@@ -207,7 +207,6 @@ func (p *Parent) Remove() {
 	}
 }
 
-// removeAbandoned removes the cgroups of runs whose processes have ended.
 func (p *Parent) removeAbandoned(proc string) {
 	for _, h := range p.hierarchies {
 		others, err := os.ReadDir(filepath.Dir(h.dir))

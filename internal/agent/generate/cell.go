@@ -54,8 +54,7 @@ func (g *Generator) put(ctx context.Context, clock timing.Clock, r *cellRun) (er
 	return errors.Join(err, g.collect(r.tool, r.share, raw))
 }
 
-// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends early is an error, and its output is kept. Other output
-// is discarded.
+// warmUp runs the tool until WarmupGap before the measured time. A warm-up that ends early is an error, and its output is kept.
 func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, raw *os.File) error {
 	if err := g.punctual(ctx, clock.At(r.slot.Warmup)); err != nil {
 		return err

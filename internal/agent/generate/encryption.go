@@ -153,14 +153,12 @@ func startRelay(ctx context.Context, server string) (*relay, error) {
 
 func (r *relay) address() string { return r.listener.Addr().String() }
 
-// end ends all connections, and returns when none is left.
 func (r *relay) end() {
 	r.close()
 	_ = r.listener.Close() // There are no more connections.
 	r.busy.Wait()
 }
 
-// orElse returns the recorded bytes, or err if there are none.
 func (r *relay) orElse(err error) (Agreed, error) {
 	select {
 	case h := <-r.heard:

@@ -51,7 +51,7 @@ type Config struct {
 	Cgroup string
 	// Network is the folder with the counters of the generator's network namespace; empty if other generators share it.
 	Network string
-	// SharedNetwork is true if other programs use that namespace; then connection counts are omitted.
+	// SharedNetwork: other programs use that namespace; then connection counts are omitted.
 	SharedNetwork bool
 }
 
@@ -78,7 +78,7 @@ type Generator struct {
 	encryption []record.Encryption
 }
 
-// New makes a generator. The Searcher is for cells that are steps of a search.
+// New makes a generator.
 func New(c Config, tools map[record.Tool]tool.Tool, s Searcher) *Generator {
 	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: MaxLate, grace: toolGrace}
 	g.networkError = errShared
@@ -155,9 +155,8 @@ func (g *Generator) expected(r record.Request, server int) httpcheck.Expectation
 	return e
 }
 
-// Measure follows the timetable and calls done after each cell with its failure, if any. It returns a record.GeneratorResult and the names of
-// the raw outputs. Outputs are parsed after the last cell, because the parser shares the tool's CPU. Only a search is parsed at once, since
-// its next step needs the result.
+// Measure follows the timetable. It returns a record.GeneratorResult and the names of the raw outputs. Outputs are parsed after the last
+// cell, because the parser shares the tool's CPU. Only a search is parsed at once, since its next step needs the result.
 func (g *Generator) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
 	// A tool dies with the thread that started it (Pdeathsig), so this goroutine keeps its thread until all tools have ended.
 	runtime.LockOSThread()
@@ -270,7 +269,6 @@ func (g *Generator) parse(r *cellRun) {
 	r.run.Measurement = &m
 }
 
-// conclusion collects results of a generator's cells after the last cell.
 type conclusion struct {
 	generator *Generator
 	result    record.GeneratorResult

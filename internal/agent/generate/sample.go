@@ -110,7 +110,6 @@ func used(pid int, r *cellRun) func() (int64, error) {
 	return func() (int64, error) { return kernel.ProcessCPUNanos(pid) }
 }
 
-// looker is a kernel.Peek.
 type looker interface {
 	Pause(d time.Duration) bool
 	Look(patience time.Duration, see func(descriptor int, waiting []byte))

@@ -13,7 +13,7 @@ type Agreed struct {
 	Version, Cipher string
 }
 
-// ErrShort means that more bytes are needed.
+// ErrShort: more bytes are needed.
 var ErrShort = errors.New("the server's hello is not complete")
 
 // AlertError is the alert number of a refused handshake.

@@ -58,7 +58,7 @@ func (s *session) over() error {
 	return io.EOF
 }
 
-// closedError means that the connection ended before an answer began.
+// closedError: the connection ended before an answer began.
 type closedError struct{ error }
 
 // Unwrap returns the wrapped error.

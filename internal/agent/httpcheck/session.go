@@ -27,7 +27,7 @@ const (
 
 var (
 	errSurplus = errors.New("the server sent more bytes than the answer has")
-	// errFrames means that an HTTP/1.1 request was answered with HTTP/2 frames, whose first byte is 0.
+	// errFrames: an HTTP/1.1 request was answered with HTTP/2 frames, whose first byte is 0.
 	errFrames = errors.New("the answer looks like HTTP/2, but the load uses HTTP/1.1: set its protocol to HTTP2 (needs TLS, and k6 or h2load), or use HTTP/1.1 in the server")
 )
 
@@ -157,7 +157,6 @@ func (s *session) close() {
 	_ = s.conn.Close() // No reader waits for the last bytes.
 }
 
-// expired reports whether the connection's deadline has passed.
 func (s *session) expired() bool { return !time.Now().Before(s.until) }
 
 // ask sends a request and reads the answer. The whole body is also written to digest.

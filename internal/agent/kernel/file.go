@@ -55,7 +55,7 @@ func (f *File) Close() {
 	}
 }
 
-// ErrNoNumber means that a kernel file lacks the expected number.
+// ErrNoNumber: a kernel file lacks the expected number.
 var ErrNoNumber = errors.New("the number is missing")
 
 // field returns the number after a key at the start of a line, as in "usage_usec 12".

@@ -146,7 +146,7 @@ func Traffic(before, after record.Network) record.Network {
 	return n
 }
 
-// ErrNoHandshakes means that the kernel does not report failures while connections are opened.
+// ErrNoHandshakes: the kernel does not report failures while connections are opened.
 var ErrNoHandshakes = errors.New("/proc/net/netstat does not list them")
 
 // counterIn finds a counter in /proc/net/snmp or netstat: a line of names after the protocol, then a line of values.

@@ -108,7 +108,6 @@ func (p *Peek) release() {
 	p.polled, p.numbers = p.polled[:0], p.numbers[:0]
 }
 
-// connected reports whether a descriptor is a connection to a port.
 func connected(descriptor, port int) bool {
 	peer, err := unix.Getpeername(descriptor)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // Proc is the path of a /proc.
 type Proc string
 
-// ErrEnded means that the process has ended.
+// ErrEnded: the process has ended.
 var ErrEnded = errors.New("the process has ended")
 
 // Path returns the path of a process's file.

@@ -40,7 +40,7 @@ const (
 	infoEnd       = sent + unsafe.Sizeof(unix.TCPInfo{}.Bytes_sent)
 )
 
-// ErrOldKernel means that the kernel reports too little about a connection.
+// ErrOldKernel: the kernel reports too little about a connection.
 var ErrOldKernel = errors.New("the kernel does not count the bytes that a connection sent: it is older than 4.19")
 
 // ReadSockets asks the kernel for established connections to a port in this network namespace. A connection that waits for an answer longer

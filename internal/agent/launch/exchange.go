@@ -53,7 +53,7 @@ type Exit struct {
 	// TimedOut is true if the program exceeded its limit and was ended; Killed if it ignored the stop signal.
 	TimedOut bool `json:"timedOut,omitempty"`
 	Killed   bool `json:"killed,omitempty"`
-	// OutOfMemory is true if the kernel killed it for exceeding its container's memory.
+	// OutOfMemory: the kernel killed it for exceeding its container's memory.
 	OutOfMemory bool `json:"outOfMemory,omitempty"`
 	// The rest is the kernel's accounting of the program and its ended children.
 	UserNanos   int64 `json:"userNanos"`
@@ -68,7 +68,7 @@ type Exit struct {
 // than the program: no link in the folder leads the agent out of it.
 type Exchange string
 
-// ErrReplaced means that the program removed or replaced a file of the exchange.
+// ErrReplaced: the program removed or replaced a file of the exchange.
 var ErrReplaced = errors.New("it has removed or replaced the file")
 
 // Path returns the path of an exchanged file.

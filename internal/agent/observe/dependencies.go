@@ -46,7 +46,6 @@ func (d dependency) coarse() string {
 	return fmt.Sprintf("The cgroup of the dependency %s cannot be read, so its CPU time is the sum of its processes, in steps of 10 ms: %v.", d.name, d.groupError)
 }
 
-// spent is a dependency's CPU time so far.
 type spent struct {
 	name  string
 	what  string

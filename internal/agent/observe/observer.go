@@ -32,7 +32,7 @@ type Config struct {
 	Node   string
 	Dir    string
 	Port   int
-	// TLS means that it speaks HTTPS. The check before the trial verifies its certificate, not the observer.
+	// TLS: it speaks HTTPS. The check before the trial verifies its certificate, not the observer.
 	TLS      bool
 	Protocol record.Protocol
 	// ReadyPath is polled until its status is 2xx; only then has the server started. Empty: no poll.
@@ -43,7 +43,7 @@ type Config struct {
 	// Cgroup is where the server's processes see their container's cgroup; empty if they have none. Then CPU time is the sum over the tree of
 	// processes below the keeper, and a quota cannot be seen.
 	Cgroup string
-	// SharedNetwork is true if other programs use the server's network namespace; then connection counts are omitted.
+	// SharedNetwork: other programs use the server's network namespace; then connection counts are omitted.
 	SharedNetwork bool
 	Symbols       []string
 	// Replies are the requests that claims about the server need, without results.
@@ -76,8 +76,7 @@ func New(c Config) *Observer {
 // Member returns the observed server's member of its trial.
 func (o *Observer) Member() string { return record.MemberServer(o.config.Server) }
 
-// Measure observes every slot and writes the samples. It returns a record.ObserverResult and the file names, and calls done after each cell
-// with its failure, if any.
+// Measure observes every slot and writes the samples.
 func (o *Observer) Measure(ctx context.Context, start protocol.Start, done func(cell record.Cell, failure string)) (any, []string, error) {
 	series, err := createSamples(o.config.Dir)
 	if err != nil {

@@ -22,7 +22,6 @@ type look struct {
 	segments      int64
 }
 
-// traffic watches a server's segments for pauses.
 type traffic struct {
 	read  func() (int64, error)
 	clock func() time.Duration

@@ -18,7 +18,7 @@ type tree struct {
 	proc kernel.Proc
 	// root is the first process that counts. keeper is its parent, which adopts its orphans and does not count; 0 if there is none.
 	root, keeper int
-	// clocks is true if CPU time comes from the processes' CPU clocks.
+	// clocks: CPU time comes from the processes' CPU clocks.
 	clocks bool
 	// most is the largest sum so far. lost means that a later one was smaller.
 	most int64

@@ -33,7 +33,7 @@ type CollectorConfig struct {
 	// Config describes the program and its parent.
 	launch.Config
 	Cgroup string
-	// SharedNetwork is true if other programs use the program's network namespace.
+	// SharedNetwork: other programs use the program's network namespace.
 	SharedNetwork bool
 	Format        record.CaseFormat
 }

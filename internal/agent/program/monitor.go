@@ -41,7 +41,7 @@ type MonitorConfig struct {
 	// Config describes the server and its parent.
 	launch.Config
 	Task record.Profile
-	// TLS means that the server speaks HTTPS. Its certificate is not verified.
+	// TLS: the server speaks HTTPS. Its certificate is not verified.
 	TLS bool
 	// StopSignal tells the server to end. Default: SIGTERM.
 	StopSignal string

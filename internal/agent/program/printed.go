@@ -11,7 +11,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// errReplaced means that the program removed or replaced its standard output file.
+// errReplaced: the program removed or replaced its standard output file.
 var errReplaced = errors.New("it removed or replaced the file of its standard output")
 
 // output returns the program's output, and a sentence about truncation if any.

@@ -9,11 +9,11 @@ import (
 type Answer string
 
 const (
-	// Confirmed means that the evidence shows it.
+	// Confirmed: the evidence shows it.
 	Confirmed Answer = "Confirmed"
-	// Refuted means that the evidence rules it out.
+	// Refuted: the evidence rules it out.
 	Refuted Answer = "Refuted"
-	// Unchecked means that the evidence shows neither.
+	// Unchecked: the evidence shows neither.
 	Unchecked Answer = "Unchecked"
 )
 

@@ -43,11 +43,11 @@ type Capacity struct {
 type Bound string
 
 const (
-	// NotReached means that no rate was missed, or none beyond doubt.
+	// NotReached: no rate was missed, or none beyond doubt.
 	NotReached Bound = "NotReached"
-	// GeneratorLimited means that at the lowest missed rate only a generator was busy.
+	// GeneratorLimited: at the lowest missed rate only a generator was busy.
 	GeneratorLimited Bound = "GeneratorLimited"
-	// Disturbed means that outside causes void the lowest missed step.
+	// Disturbed: outside causes void the lowest missed step.
 	Disturbed Bound = "Disturbed"
 )
 

@@ -135,5 +135,5 @@ func (r Result) Comparable() (ok bool, reason objectives.Reason, detail string) 
 // More reports whether the value has grown with confidence. Too few earlier runs give none, nor does a closed loop.
 func (c Change) More() bool { return !c.WithinRuns && !c.ClosedLoop && c.Low != nil && *c.Low > 1 }
 
-// Less reports whether the value has shrunk with confidence. Too few earlier runs give none, nor does a closed loop.
+// Less reports, like More, whether the value has shrunk with confidence.
 func (c Change) Less() bool { return !c.WithinRuns && !c.ClosedLoop && c.High != nil && *c.High < 1 }

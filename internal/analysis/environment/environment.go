@@ -48,7 +48,7 @@ type Fact struct {
 	Key            Key     `json:"key"`
 	Implementation string  `json:"implementation,omitempty"`
 	Values         []Value `json:"values"`
-	// Differs means that trials had unequal conditions.
+	// Differs: trials had unequal conditions.
 	Differs bool `json:"differs"`
 }
 

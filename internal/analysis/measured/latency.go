@@ -278,11 +278,11 @@ type Quantile struct {
 type Unknown string
 
 const (
-	// TooFewSamples means that there are fewer than 10 / (1 - q) samples.
+	// TooFewSamples: there are fewer than 10 / (1 - q) samples.
 	TooFewSamples Unknown = "TooFewSamples"
-	// TimedOut means that the quantile lies among timed-out requests.
+	// TimedOut: the quantile lies among timed-out requests.
 	TimedOut Unknown = "TimedOut"
-	// NotSent means that the quantile lies among planned requests that were not sent.
+	// NotSent: the quantile lies among planned requests that were not sent.
 	NotSent Unknown = "NotSent"
 )
 

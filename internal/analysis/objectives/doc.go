@@ -2,7 +2,5 @@
 //
 // An objective is Met if the whole interval meets the bound, Missed if the whole interval breaks it, otherwise
 // Undecided. A limited generator leaves a throughput without upper end, a busy one a latency without lower end. A
-// failed implementation meets nothing; its errors count in ErrorRate, also in void cells. A Regression divides out
-// machine drift through an anchor with the same image, command and CPUs in all runs. From three earlier runs on, the
-// spread between them is its error.
+// failed implementation meets nothing; its errors count in ErrorRate, also in void cells.
 package objectives

@@ -17,9 +17,9 @@ import (
 type Outcome string
 
 const (
-	// Met means that the whole interval is on the right side of the bound.
+	// Met: the whole interval is on the right side of the bound.
 	Met Outcome = "Met"
-	// Missed means that the whole interval is on the wrong side.
+	// Missed: the whole interval is on the wrong side.
 	Missed Outcome = "Missed"
 	// Undecided means neither.
 	Undecided Outcome = "Undecided"
@@ -29,44 +29,44 @@ const (
 type Reason string
 
 const (
-	// IntervalStraddles means that the interval contains the bound.
+	// IntervalStraddles: the interval contains the bound.
 	IntervalStraddles Reason = "IntervalStraddles"
 	// TooFewBlocks means fewer than three blocks with the value.
 	TooFewBlocks Reason = "TooFewBlocks"
-	// VoidCells means that void cells leave fewer than three blocks.
+	// VoidCells: void cells leave fewer than three blocks.
 	VoidCells Reason = "VoidCells"
-	// NotMeasured means that no cell has the value.
+	// NotMeasured: no cell has the value.
 	NotMeasured Reason = "NotMeasured"
-	// Diluted means that turns or a shared busy generator hide part of the difference.
+	// Diluted: turns or a shared busy generator hide part of the difference.
 	Diluted Reason = "Diluted"
-	// GeneratorLimited means that a throughput is a lower bound, a latency an upper one.
+	// GeneratorLimited: a throughput is a lower bound, a latency an upper one.
 	GeneratorLimited Reason = "GeneratorLimited"
-	// LowerBound means that searches found only lower bounds of a capacity.
+	// LowerBound: searches found only lower bounds of a capacity.
 	LowerBound Reason = "LowerBound"
-	// NoRateSustained means that no search found a rate that met its bound.
+	// NoRateSustained: no search found a rate that met its bound.
 	NoRateSustained Reason = "NoRateSustained"
 	// TooFewSamples means too few samples for the percentile.
 	TooFewSamples Reason = "TooFewSamples"
-	// TimedOut means that the percentile lies among timed-out or unsent requests.
+	// TimedOut: the percentile lies among timed-out or unsent requests.
 	TimedOut Reason = "TimedOut"
-	// ZeroHasNoRatio means that one side of a ratio is 0.
+	// ZeroHasNoRatio: one side of a ratio is 0.
 	ZeroHasNoRatio Reason = "ZeroHasNoRatio"
-	// ImplementationFailures means that the value meets the bound, but the implementation failed elsewhere and cannot
+	// ImplementationFailures: the value meets the bound, but the implementation failed elsewhere and cannot
 	// pass by the cells that it survived.
 	ImplementationFailures Reason = "ImplementationFailures"
-	// SuspectCells means that the value meets the bound by suspect cells alone, of a side.
+	// SuspectCells: the value meets the bound by suspect cells alone, of a side.
 	SuspectCells Reason = "SuspectCells"
-	// ClosedLoop means that a percentile meets the bound, but was measured without an imposed rate.
+	// ClosedLoop: a percentile meets the bound, but was measured without an imposed rate.
 	ClosedLoop Reason = "ClosedLoop"
-	// NoEarlierRun means that an earlier run could not be read; Detail says why.
+	// NoEarlierRun: an earlier run could not be read; Detail says why.
 	NoEarlierRun Reason = "NoEarlierRun"
 	// TooFewEarlierRuns means fewer than LeastRegressionRuns earlier runs.
 	TooFewEarlierRuns Reason = "TooFewEarlierRuns"
-	// NoAnchor means that a run did not measure the anchor; Detail says which.
+	// NoAnchor: a run did not measure the anchor; Detail says which.
 	NoAnchor Reason = "NoAnchor"
-	// AnchorDiffers means that the anchor differed between runs; Detail says how.
+	// AnchorDiffers: the anchor differed between runs; Detail says how.
 	AnchorDiffers Reason = "AnchorDiffers"
-	// LoadDiffers means that the earlier run lacks the level or loaded it differently.
+	// LoadDiffers: the earlier run lacks the level or loaded it differently.
 	LoadDiffers Reason = "LoadDiffers"
 )
 
@@ -144,7 +144,7 @@ func unknown(why Reason, detail string) estimate {
 	return estimate{value: math.NaN(), low: math.Inf(-1), high: math.Inf(1), why: why, detail: detail}
 }
 
-// Judge evaluates every objective. Analyse makes a Run of earlier records.
+// Judge evaluates every objective.
 func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error) {
 	j := judge{run: run, analyse: analyse, earlier: map[string]*Run{}}
 	out := []Result{}

@@ -16,7 +16,7 @@ type Implementation struct {
 	Baseline bool        `json:"baseline"`
 	Image    string      `json:"image"`
 	CPUs     int32       `json:"cpus"`
-	// TLS means that it speaks HTTPS.
+	// TLS: it speaks HTTPS.
 	TLS      bool             `json:"tls,omitempty"`
 	Settings []record.Setting `json:"settings,omitempty"`
 	// ConfigMaps are as of the run's start; older records have none.

@@ -15,15 +15,15 @@ import (
 type Outcome string
 
 const (
-	// NotReached means that the throughput still rises at the last level.
+	// NotReached: the throughput still rises at the last level.
 	NotReached Outcome = "NotReached"
-	// SaturatedAtOrBelowFirst means that no level rises over the first one.
+	// SaturatedAtOrBelowFirst: no level rises over the first one.
 	SaturatedAtOrBelowFirst Outcome = "SaturatedAtOrBelowFirst"
-	// Knee means that the Universal Scalability Law gives the peak.
+	// Knee: the Universal Scalability Law gives the peak.
 	Knee Outcome = "Knee"
 	// SaturatesBetween means a rise up to one level and not beyond the next.
 	SaturatesBetween Outcome = "SaturatesBetween"
-	// GeneratorLimited means that the generator's limit came first.
+	// GeneratorLimited: the generator's limit came first.
 	GeneratorLimited Outcome = "GeneratorLimited"
 	// Unclear means too few blocks or too much noise.
 	Unclear Outcome = "Unclear"

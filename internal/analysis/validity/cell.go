@@ -77,7 +77,7 @@ type Step struct {
 	Validity Validity `json:"validity"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Pinned   bool     `json:"pinned"`
-	// GeneratorLimited means that only a generator was busy, so a miss is the generator's.
+	// GeneratorLimited: only a generator was busy, so a miss is the generator's.
 	GeneratorLimited bool `json:"generatorLimited,omitempty"`
 }
 

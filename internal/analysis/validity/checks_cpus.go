@@ -5,7 +5,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// weight returns the weight of missing pinning.
 func weight(pinning record.Strictness) Validity {
 	if pinning == record.Required {
 		return Void

@@ -81,5 +81,4 @@ func checkGeneratorThrottled(f *facts) []Reason {
 	return out
 }
 
-// heldBack reports whether a quota held a generator back too long.
 func (f *facts) heldBack() bool { return len(checkGeneratorThrottled(f)) > 0 }

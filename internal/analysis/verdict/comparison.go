@@ -20,7 +20,7 @@ const (
 	NoDifference Verdict = "NoDifference"
 	// DependsOnLoad means different winners in one metric, or a winner where the mean shows no difference.
 	DependsOnLoad Verdict = "DependsOnLoad"
-	// Mixed means that a winner in another metric, or at a level in another metric, contradicts the deciding one.
+	// Mixed: a winner in another metric, or at a level in another metric, contradicts the deciding one.
 	Mixed Verdict = "Mixed"
 	// Differs means a difference in a counter whose better direction is unknown.
 	Differs      Verdict = "Differs"
@@ -31,39 +31,39 @@ const (
 type Reason string
 
 const (
-	// RateNotSustained means that only the loser missed an imposed rate. No other reason comes with a winner.
+	// RateNotSustained: only the loser missed an imposed rate. No other reason comes with a winner.
 	RateNotSustained Reason = "RateNotSustained"
-	// NeitherSustained means that neither side sustained an imposed rate.
+	// NeitherSustained: neither side sustained an imposed rate.
 	NeitherSustained Reason = "NeitherSustained"
-	// CPUUncounted means that the CPU time is unknown in cells that a verdict needs.
+	// CPUUncounted: the CPU time is unknown in cells that a verdict needs.
 	CPUUncounted Reason = "CPUUncounted"
-	// TooFewBlocks means that some level has fewer than MinBlocks usable pairs.
+	// TooFewBlocks: some level has fewer than MinBlocks usable pairs.
 	TooFewBlocks Reason = "TooFewBlocks"
-	// NoiseTooHigh means that the interval holds both a difference and none.
+	// NoiseTooHigh: the interval holds both a difference and none.
 	NoiseTooHigh Reason = "NoiseTooHigh"
-	// ManyComparisons means that the difference would count in a run with one comparison and one analysis.
+	// ManyComparisons: the difference would count in a run with one comparison and one analysis.
 	ManyComparisons Reason = "ManyComparisons"
-	// BoundsOnly means that the generator left lower bounds of throughputs and upper bounds of latencies.
+	// BoundsOnly: the generator left lower bounds of throughputs and upper bounds of latencies.
 	BoundsOnly Reason = "BoundsOnly"
-	// Diluted means that turns or a shared busy generator hide part of the difference.
+	// Diluted: turns or a shared busy generator hide part of the difference.
 	Diluted Reason = "Diluted"
-	// HiddenByTool means that the tool's pauses exceed the latencies.
+	// HiddenByTool: the tool's pauses exceed the latencies.
 	HiddenByTool Reason = "HiddenByTool"
-	// ClosedLoopLatency means that a latency was measured without an imposed rate.
+	// ClosedLoopLatency: a latency was measured without an imposed rate.
 	ClosedLoopLatency Reason = "ClosedLoop"
-	// Censored means that a value lies among timed-out or unsent requests.
+	// Censored: a value lies among timed-out or unsent requests.
 	Censored Reason = "Censored"
-	// LevelsMayDiffer means that the mean shows no difference, but undecided levels contradict it.
+	// LevelsMayDiffer: the mean shows no difference, but undecided levels contradict it.
 	LevelsMayDiffer Reason = "LevelsMayDiffer"
 	// BothZero means 0 on both sides in every block.
 	BothZero Reason = "BothZero"
-	// UnitsDiffer means that the metric has several units or directions in the run.
+	// UnitsDiffer: the metric has several units or directions in the run.
 	UnitsDiffer Reason = "UnitsDiffer"
 	// ZeroHasNoRatio means 0 on one side only in some block.
 	ZeroHasNoRatio Reason = "ZeroHasNoRatio"
-	// SuspectCells means that every cell of a side is suspect in the result's metric.
+	// SuspectCells: every cell of a side is suspect in the result's metric.
 	SuspectCells Reason = "SuspectCells"
-	// ImplementationFailures means that the winner failed somewhere, or either side if there is no winner.
+	// ImplementationFailures: the winner failed somewhere, or either side if there is no winner.
 	ImplementationFailures Reason = "ImplementationFailures"
 )
 
@@ -171,7 +171,7 @@ type Result struct {
 	contenderCensored, baselineCensored int
 	contender, base                     side
 	doubts                              []validity.Code
-	// uncounted means that a pair is missing because a CPU time is unknown.
+	// uncounted: a pair is missing because a CPU time is unknown.
 	uncounted bool
 	// better is for metrics whose name does not tell it.
 	better record.Direction

@@ -15,7 +15,7 @@ import (
 type Ratios struct {
 	record.Point
 	Logs map[Metric][]float64
-	// ThroughputIsBound means that the generator limited both sides.
+	// ThroughputIsBound: the generator limited both sides.
 	ThroughputIsBound bool
 	Rate              *RateCounts
 }

@@ -27,15 +27,11 @@
 // Levels with different winners in the deciding metric give DependsOnLoad, and so does a level's winner if the load's
 // mean shows no difference. Loads are averaged only with weights from the spec.
 //
-// No sentence hides a winner: if another metric, or a level in any metric, contradicts the deciding metric,
-// the verdict is Mixed, and Comparison.Against lists the contradictions. A latency under a closed load has a ratio and no
-// verdict: its mean repeats the throughput, and its tail hides pauses.
+// No sentence hides a winner: if another metric, or a level in any metric, contradicts the deciding metric, the verdict
+// is Mixed, and Comparison.Against lists the contradictions.
 //
 // At most one run in a hundred may name a wrong winner anywhere. family.go divides that budget; "make bench-stats"
 // measures it. Objectives and interval ends are not part of it.
 //
-// Fewer than MinBlocks pairs at some level give a ratio without a verdict. An interval within
-// inference.EquivalenceMargin is NoDifference, however small p is. An implementation that failed in some cell or trial
-// cannot win by the cells that it survived. If every cell of a side is suspect in the metric, the result is
-// Inconclusive.
+// An implementation that failed in some cell or trial cannot win by the cells that it survived.
 package verdict

@@ -9,8 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// judgeAll gives every result its verdict, within the budget of family.go; alpha is that of one analysis. Foresight
-// (what could be found, and with how many blocks) takes most of the time.
+// judgeAll gives every result its verdict, within the budget of family.go; alpha is that of one analysis.
 func judgeAll(comparisons []Comparison, searches Searches, alpha float64, foresight bool) {
 	loads, levels := slices.Clone(searches.results), []*Result{}
 	for k := range comparisons {
@@ -140,7 +139,7 @@ func (l *LevelComparison) baselineMissed() int {
 	return l.Rate.BaselineMissed
 }
 
-// NeitherSustained means that there is nothing to compare.
+// NeitherSustained: there is nothing to compare.
 func (l *LevelComparison) NeitherSustained() bool {
 	return l.Rate != nil && l.Rate.ContenderMissed >= MinBlocks && l.Rate.BaselineMissed >= MinBlocks && l.Rate.ContenderSustained == 0 && l.Rate.BaselineSustained == 0
 }
@@ -221,8 +220,7 @@ func (c *Comparison) weigh(all []Comparison) {
 // Decided reports whether a result names a winner.
 func (r *Result) Decided() bool { return r.Verdict == Better || r.Verdict == Worse }
 
-// tested reports whether a result can get a verdict at all. How much was measured and the bottleneck exclude it,
-// never the outcome.
+// tested reports whether a result can get a verdict at all.
 func (r *Result) tested() bool {
 	return r.FewestPairs >= MinBlocks && !r.ClosedLoop && (!r.ContenderIsBound || !r.BaselineIsBound)
 }

@@ -13,7 +13,7 @@ const Largest = 1e15
 
 const quoted = 40
 
-// ErrNumber means that a text is not an expected number.
+// ErrNumber: a text is not an expected number.
 var ErrNumber = errors.New("it is no number of a known unit")
 
 // Number parses a nonnegative decimal number.

@@ -100,7 +100,6 @@ func bounded(q Quantity, text string) (Quantity, error) {
 	return q, nil
 }
 
-// lastDigit returns the place value of a decimal's last digit.
 func lastDigit(digits string) float64 {
 	_, fraction, _ := strings.Cut(digits, ".")
 	return math.Pow(10, -float64(len(fraction)))

@@ -78,7 +78,6 @@ func onePrefix(text string) (source, rest string, ok bool) {
 	return "", "", false
 }
 
-// dockerLog returns a line of Docker's json-file log.
 func dockerLog(text string) string {
 	var line struct {
 		Log string `json:"log"`

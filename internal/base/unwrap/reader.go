@@ -26,7 +26,7 @@ type Line struct {
 	// Source is the container, pod or process that printed the line, as the log names it; empty if it does not.
 	Source string
 	Text   string
-	// Cut means that the line was longer than MaxLine.
+	// Cut: the line was longer than MaxLine.
 	Cut bool
 }
 

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// utf16Reader converts UTF-16 to UTF-8.
 type utf16Reader struct {
 	in   *bufio.Reader
 	low  int

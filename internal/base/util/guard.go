@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ErrPanic means that a part of Loadstone panicked. The same input would cause it again.
+// ErrPanic: a part of Loadstone panicked. The same input would cause it again.
 var ErrPanic = errors.New("a fault of Loadstone's own")
 
 // Guard calls something, and returns a panic with its origin as an ErrPanic.

@@ -24,7 +24,7 @@ type Cluster struct {
 	// visible. ArgoElsewhere is true if the chart installed no controller. ArgoOwn is then the user-managed one, if visible.
 	Argo     bool
 	ArgoAway string
-	// ArgoUnready is true if the user-managed controller only is not ready.
+	// ArgoUnready: the user-managed controller only is not ready.
 	ArgoElsewhere bool
 	ArgoOwn       string
 	ArgoUnready   bool
@@ -83,7 +83,6 @@ func (c Cluster) operator() Finding {
 	return say("operator", Good, "", "ready")
 }
 
-// namespaces reports configured namespaces where no runs start.
 func (c Cluster) namespaces() []Finding {
 	var out []Finding
 	if len(c.Missing) > 0 {
@@ -110,7 +109,6 @@ func (c Cluster) argo() Finding {
 	return say("Argo", Good, "", "controller is ready")
 }
 
-// ownArgo checks a user-managed controller.
 func (c Cluster) ownArgo() Finding {
 	switch {
 	case c.ArgoOwn != "":

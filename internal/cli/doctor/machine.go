@@ -149,9 +149,9 @@ const (
 	Good Level = "good"
 	// Note is a limit that reports mention.
 	Note Level = "note"
-	// Warning means that void cells or noise are likely.
+	// Warning: void cells or noise are likely.
 	Warning Level = "warning"
-	// Fault means that a run is refused, or its cells are void.
+	// Fault: a run is refused, or its cells are void.
 	Fault Level = "fault"
 )
 

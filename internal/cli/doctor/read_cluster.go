@@ -62,7 +62,6 @@ func ReadCluster(ctx context.Context, k *kube.Flags) (Cluster, error) {
 	return seen, err
 }
 
-// lookAtOperator reads the state of the operator and its namespaces.
 func lookAtOperator(ctx context.Context, c client.Client, namespace string, seen *Cluster) {
 	d, err := kube.Operator(ctx, c, namespace)
 	if err != nil {
@@ -180,7 +179,6 @@ func lookAtNodes(ctx context.Context, c client.Client, kubelets rest.Interface) 
 
 const wholeCores = "full-pcpus-only"
 
-// policyIn reads the CPU manager policy from a kubelet configuration.
 func policyIn(text []byte) (policy string, whole bool) {
 	var z struct {
 		KubeletConfig struct {

@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/tools"
 )
 
-// watched is how long CPU use is sampled.
 const watched = time.Second
 
 // ReadMachine collects the facts about this machine.
@@ -45,7 +44,6 @@ func findTools() []Tool {
 	return out
 }
 
-// boosts reports whether turbo boost is on.
 func boosts(root fs.FS) bool {
 	if text, err := fs.ReadFile(root, "sys/devices/system/cpu/intel_pstate/no_turbo"); err == nil {
 		return strings.TrimSpace(string(text)) == "0"

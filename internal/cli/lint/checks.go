@@ -9,15 +9,12 @@ import (
 	"loadstone.dev/loadstone/internal/report/format"
 )
 
-// findings are those of one check.
 type findings []Finding
 
-// one makes the finding of a check of one sample.
 func one(code validity.Code, weight validity.Validity, scope validity.Scope, sentence, fix string) findings {
 	return findings{{Code: code, Weight: weight, Scope: scope, Sentence: sentence, Fix: fix}}
 }
 
-// with sets the observed and the allowed value.
 func (f findings) with(value, limit float64) findings {
 	for i := range f {
 		f[i].Value, f[i].Limit = value, limit
@@ -44,7 +41,6 @@ func checkTool(s Sample) []Finding {
 	return nil
 }
 
-// checkAborted names runs that ended early.
 func checkAborted(s Sample) []Finding {
 	if s.Aborted == "" || s.Failed != "" {
 		return nil
@@ -53,7 +49,6 @@ func checkAborted(s Sample) []Finding {
 		"Report why it ended. Do not compare it with runs of the full length.")
 }
 
-// checkUnread names values that were left out.
 func checkUnread(s Sample) []Finding {
 	if len(s.Unread) == 0 || s.Failed != "" {
 		return nil

@@ -78,7 +78,6 @@ func comparison(groups []Repeats) string {
 	return fmt.Sprintf("%d runs of one load from one source; there is nothing to compare them with", least)
 }
 
-// fewest is the number of runs of the smallest group.
 func fewest(groups []Repeats) int {
 	least := groups[0].Runs
 	for _, g := range groups {

@@ -15,7 +15,6 @@ import (
 
 const anyJSON = "JSON"
 
-// rowForms lists the forms that are read line by line.
 var rowForms = []form{
 	{tool: K6, begins: func(line string, current *run) bool { return isK6JSON(line) && isPoint(line) && !is[*k6Rows](current) }, rows: newK6JSON},
 	{tool: K6, begins: starts("metric_name,timestamp,metric_value"), rows: newK6CSV},
@@ -48,7 +47,6 @@ func fields(line string) ([]string, error) {
 	return csv.NewReader(strings.NewReader(line)).Read()
 }
 
-// columns are the places of a header's names.
 type columns map[string]int
 
 func header(names []string) columns {

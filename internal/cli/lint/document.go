@@ -104,7 +104,6 @@ func (d *documents) keep(text string) {
 	d.text.WriteString(text)
 }
 
-// complete reads the value that has ended.
 func (d *documents) complete() {
 	text := d.text.String()
 	d.text.Reset()

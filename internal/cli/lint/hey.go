@@ -15,7 +15,6 @@ func latencyOf(stat func(*reading) **printed.Quantity) func(*reading, []string) 
 	}
 }
 
-// shortUnit turns secs and sec into s.
 func shortUnit(unit string) string {
 	if strings.HasPrefix(unit, "sec") {
 		return "s"

@@ -102,7 +102,6 @@ type set struct {
 	twin []int
 }
 
-// setChecks look at all samples together.
 var setChecks = []func(set) []Finding{
 	checkErrorsWin, checkDuplicates, checkParts, checkRepeats, checkAlike, checkSaturation, checkWork, checkRound, checkMixed,
 }
@@ -178,7 +177,6 @@ func (r Report) Void() int {
 	return n
 }
 
-// doubt sums up the findings about a sample.
 type doubt struct {
 	verdict validity.Validity
 	// whole: more than its latencies are doubtful.

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool/k6"
 )
 
-// readK6 makes a sample of what k6 printed.
 func readK6(lines []string, s *Sample) error {
 	e, _ := k6.ParseText(lines) // The error repeats what Unread lists.
 	s.Unread, s.Threw = e.Unread, e.Threw
@@ -20,7 +19,6 @@ func readK6(lines []string, s *Sample) error {
 	return nil
 }
 
-// readK6Export reads the JSON of --summary-export or handleSummary.
 func readK6Export(text []byte, s *Sample) error {
 	var exported k6.Export
 	if err := json.Unmarshal(text, &exported); err != nil {
@@ -29,7 +27,6 @@ func readK6Export(text []byte, s *Sample) error {
 	return s.exported(exported)
 }
 
-// readK6Machine reads the machine-readable summary.
 func readK6Machine(text []byte, s *Sample) error {
 	exported, err := k6.ParseMachine(text)
 	if err != nil {
@@ -142,7 +139,6 @@ func (k *k6Rows) samples(s Sample) ([]Sample, error) {
 	return []Sample{s}, nil
 }
 
-// k6Point is a line of --out json.
 type k6Point struct {
 	Metric string `json:"metric"`
 	Data   struct {

@@ -172,7 +172,6 @@ func checkSamples(s Sample) []Finding {
 	return nil
 }
 
-// checkResolution looks at latencies of few steps.
 func checkResolution(s Sample) []Finding {
 	if !s.Counted() || len(s.Latency) == 0 {
 		return nil

@@ -87,7 +87,6 @@ type run struct {
 	rows rows
 }
 
-// in reports whether the run is one of a tool.
 func (r *run) in(tool string) bool { return r != nil && r.tool == tool }
 
 func (r *run) has(prefix string) bool {
@@ -327,7 +326,6 @@ func titles(above []string) []string {
 	return out
 }
 
-// errEnds says that output was cut off.
 func errEnds(what string) error {
 	return errors.New("the output ends before " + what + ": it was cut off, or the tool was stopped")
 }

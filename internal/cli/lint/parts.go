@@ -102,7 +102,6 @@ func checkParts(all set) []Finding {
 	return out
 }
 
-// sum adds the parts of a test up.
 func (all set) sum(t test) Finding {
 	var requests, users int64
 	var perSecond, time float64

@@ -77,7 +77,6 @@ func slowestShare(s Sample, most, p99 printed.Quantity) float64 {
 	return max((squares/mean-p99.High())/(most.High()-p99.High()), 0)
 }
 
-// checkMean explains a p99 that is below the mean.
 func checkMean(s Sample) []Finding {
 	mean, p99, most := s.Mean(), s.P99(), s.Most()
 	if !s.Counted() || mean == nil || p99 == nil || most == nil || mean.Low() < p99.High() {

@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/tool"
 )
 
-// pattern reads lines of one shape.
 type pattern struct {
 	shape *regexp.Regexp
 	set   func(r *reading, m []string) error
@@ -24,7 +23,6 @@ func line(shape string, set func(r *reading, m []string) error) pattern {
 	return pattern{regexp.MustCompile(shape), set}
 }
 
-// reading is a sample while its lines are read.
 type reading struct {
 	*Sample
 	latency tool.PrintedLatency
@@ -62,7 +60,6 @@ func quantity(into func(r *reading) **printed.Quantity, units printed.Units) fun
 	}
 }
 
-// counts returns a setter of whole numbers.
 func counts(into func(r *reading) []*int64) func(*reading, []string) error {
 	return func(r *reading, m []string) error { return printed.Counts(m[1:], into(r)...) }
 }
@@ -114,7 +111,6 @@ func compare(a, b float64) int {
 // maxSaid bounds the different errors of a tool that are quoted.
 const maxSaid = 3
 
-// say adds the tool's words on failed requests.
 func (s *Sample) say(n int64, text string) {
 	if len(s.Said) < maxSaid {
 		s.Said = append(s.Said, fmt.Sprintf("%s (%d)", printed.Clip(text, quotedLine), n))

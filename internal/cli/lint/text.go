@@ -51,7 +51,6 @@ func Text(r Report) string {
 	return util.Printable(b.String())
 }
 
-// notRead lists refusals.
 func notRead(refusals []Refusal) string {
 	if len(refusals) == 0 {
 		return ""
@@ -112,7 +111,6 @@ func repeatRows(r Report) [][]string {
 	return rows
 }
 
-// table aligns rows in columns.
 func table(b *strings.Builder, rows [][]string) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -160,7 +158,6 @@ func latency(q *printed.Quantity) string {
 	return spell(q.Value)
 }
 
-// spell prints microseconds in the unit that suits them.
 func spell(micros float64) string {
 	switch {
 	case micros >= 1e6:
@@ -190,7 +187,6 @@ func hundredths(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 // percent prints a share. Small shares keep their digits, since 0.0985% and 0.1% differ.
 func percent(share float64) string { return number(share*100) + "%" }
 
-// plural prints a count with its unit.
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -127,7 +127,6 @@ func readVegetaRecords(in io.Reader, s Sample) (Sample, error) {
 	return s, err
 }
 
-// vegetaRows gathers records.
 type vegetaRows struct {
 	tally
 	n        int64
@@ -164,7 +163,6 @@ func (v *vegetaRows) finish(s *Sample) error {
 	return s.vegetaDone()
 }
 
-// vegetaLine reads a record in JSON.
 func vegetaLine(text string) (vegetaRecord, error) {
 	var r struct {
 		Code      uint16    `json:"code"`

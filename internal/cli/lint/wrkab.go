@@ -54,7 +54,6 @@ func beginsK6(line string, current *run) bool {
 	return ok && (!current.in(K6) || current.seen[metric] || current.over(metric))
 }
 
-// note remembers which metric of k6 a line has.
 func (r *run) note(line string) {
 	if metric, ok := k6.Metric(line); ok {
 		r.seen[metric] = true
@@ -66,7 +65,6 @@ func (r *run) over(metric string) bool {
 	return metric == "checks" && (r.seen["http_reqs"] || r.seen["iterations"])
 }
 
-// readAB makes a sample of what ab printed.
 func readAB(lines []string, s *Sample) error {
 	t, _ := ab.ParseText(lines) // The error repeats what Unread lists.
 	s.Threads, s.Unread, s.Secure, s.EmptyFirst = 1, t.Unread, t.Secure, t.EmptyFirst

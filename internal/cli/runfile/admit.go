@@ -167,7 +167,6 @@ type checks struct {
 	rules      *cel.Validator
 }
 
-// compile makes the checks of a definition in YAML.
 func compile(kind string, definition []byte) (*checks, error) {
 	c, err := compileDefinition(definition)
 	if err != nil {

@@ -37,7 +37,6 @@ type Implementation struct {
 // Text is the file of a draft.
 func (d *Draft) Text() (string, error) { return filled(draftSource, d) }
 
-// filled is a run template with its values.
 func filled(source string, values any) (string, error) {
 	t, err := template.New("run").Funcs(template.FuncMap{"scalar": scalar, "list": flowList}).Parse(source)
 	if err != nil {
@@ -78,7 +77,6 @@ func (d *Draft) Add(args []string) error {
 // plainScalar are the texts that YAML reads as they are.
 var plainScalar = regexp.MustCompile(`^[./A-Za-z][-._/:A-Za-z0-9]*[A-Za-z0-9/]$|^[a-z/]$`)
 
-// scalar is a text as YAML reads it.
 func scalar(text string) string {
 	if plainScalar.MatchString(text) && !slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}, strings.ToLower(text)) {
 		return text
@@ -86,7 +84,6 @@ func scalar(text string) string {
 	return strconv.Quote(text)
 }
 
-// flowList is a list of texts as YAML reads it.
 func flowList(texts []string) string {
 	var out []string
 	for _, text := range texts {

@@ -104,7 +104,6 @@ func child(node *yaml.Node, step string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// fieldPath finds paths in sentences.
 var fieldPath = regexp.MustCompile(`[a-z][A-Za-z]*(\[[^\]\s]*\])?(\.[a-z][A-Za-z]*(\[[^\]\s]*\])?)*`)
 
 // lineOf returns the line of the first field that a sentence names, by whole or relative path; else that of the other field.

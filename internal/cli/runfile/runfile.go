@@ -21,7 +21,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind"
 )
 
-// form is a kind of object that a file may hold.
 type form struct {
 	kind        string
 	word, limit string
@@ -83,7 +82,6 @@ func Named(ctx context.Context, name string, text []byte) (*File, error) {
 	return f, nil
 }
 
-// called adds the name of a text to its error.
 func called(name string, err error) error {
 	if e := (*Invalid)(nil); errors.As(err, &e) {
 		e.Path = name
@@ -211,7 +209,6 @@ func notYAML(err error) []Problem {
 	return problems
 }
 
-// checkKind refuses objects of another kind or version.
 func checkKind(object map[string]any, of form, lines tree) error {
 	var problems []Problem
 	for _, own := range []struct{ field, want, limit string }{

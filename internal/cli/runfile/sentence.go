@@ -24,7 +24,6 @@ var (
 	otherForm = regexp.MustCompile(`^should match '(.*)'$`)
 )
 
-// sentence describes the problem with a field of an object, and its fix.
 func sentence(object map[string]any, path string, e *field.Error) string {
 	detail := strings.TrimPrefix(e.Detail, path+" in body ")
 	if found := otherType.FindStringSubmatch(detail); found != nil && pastRun.MatchString(path) {
@@ -74,7 +73,6 @@ func shorter(path string, e *field.Error) string {
 	return ", or let a script make the requests (wrk, k6)"
 }
 
-// fault is the sentence without the field.
 func fault(e *field.Error, detail string) string {
 	switch e.Type {
 	case field.ErrorTypeRequired:
@@ -98,7 +96,6 @@ func fault(e *field.Error, detail string) string {
 	return e.ErrorBody()
 }
 
-// duplicate says which item of a list is there twice.
 func duplicate(item any) string {
 	keys, ok := item.(map[string]any)
 	if !ok {
@@ -111,7 +108,6 @@ func duplicate(item any) string {
 	return "an earlier item also has " + strings.Join(same, " and ") + ": change or remove one"
 }
 
-// refused says why a value cannot be taken.
 func refused(value any, detail string) string {
 	if found := outOfBounds.FindStringSubmatch(detail); found != nil {
 		if found[1] == "less" {

@@ -40,7 +40,6 @@ type Versus struct {
 // PortPlaceholder stands for the port in a server's command.
 const PortPlaceholder = "{port}"
 
-// named matches NAME=COMMAND.
 var named = regexp.MustCompile(`^([a-z][-a-z0-9]*)=(.+)$`)
 
 // Add reads implementations: commands, or servers' images. An error is a sentence about an argument.
@@ -130,7 +129,6 @@ func isImage(word string) bool {
 	return !plan.IsPath(word) && strings.ContainsAny(word, ":@")
 }
 
-// maxName is the longest name of an implementation.
 const maxName = 20
 
 // name names unnamed implementations after their program or image, numbered if equal.

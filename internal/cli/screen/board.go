@@ -21,7 +21,6 @@ type board struct {
 	finished []progress.Result
 }
 
-// take takes an event in.
 func (b *board) take(e progress.Event) {
 	switch e.Kind {
 	case progress.EventMeasured, progress.EventFailed:

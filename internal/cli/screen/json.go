@@ -52,7 +52,6 @@ type jsonResult struct {
 	Doubt     string   `json:"doubt,omitempty"`
 }
 
-// eventNames are the names of events.
 var eventNames = map[progress.EventKind]string{
 	progress.EventProgress: "progress", progress.EventFinished: "cells", progress.EventNote: "note", progress.EventMeasured: "trial", progress.EventFailed: "failed",
 }
@@ -87,7 +86,7 @@ type End struct {
 	Interrupted bool   `json:"interrupted,omitempty"`
 	// Noise is the result of an A/A run. Empty for other runs.
 	Noise string `json:"noise,omitempty"`
-	// FloorStored is true if later runs use the noise as their noise floor.
+	// FloorStored: later runs use the noise as their noise floor.
 	FloorStored bool `json:"floorStored,omitempty"`
 }
 

@@ -146,7 +146,6 @@ func Changes(out io.Writer, r compare.Result) error {
 	return err
 }
 
-// saying is what can be said of a change.
 func saying(c compare.Change) string {
 	switch {
 	case c.More():

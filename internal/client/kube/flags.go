@@ -101,7 +101,7 @@ func (k *Flags) Config() (*rest.Config, error) {
 	return config, nil
 }
 
-// ErrNoCluster means that this machine has no cluster configured.
+// ErrNoCluster: this machine has no cluster configured.
 var ErrNoCluster = errors.New("found no cluster: set KUBECONFIG or use --kubeconfig FILE")
 
 func (k *Flags) explain(err error) error {

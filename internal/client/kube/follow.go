@@ -22,7 +22,7 @@ const (
 	awayAtMost = 2 * time.Minute
 )
 
-// ErrLeft means that following ended, not the run.
+// ErrLeft: following ended, not the run.
 var ErrLeft = errors.New("interrupted")
 
 // Follower follows a run on a cluster.

@@ -33,7 +33,6 @@ func inCluster(endpoint, namespace string) (client.ObjectKey, bool) {
 	return client.ObjectKey{}, false
 }
 
-// way is a forwarded port.
 type way struct {
 	address string
 	ended   <-chan struct{}

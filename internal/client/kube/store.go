@@ -47,7 +47,7 @@ func readKey(ctx context.Context, c client.Client, d *appsv1.Deployment, s3 *art
 	return err
 }
 
-// ErrNoOwnKey means that the installation uses a role, and this user has no credentials.
+// ErrNoOwnKey: the installation uses a role, and this user has no credentials.
 var ErrNoOwnKey = errors.New("the operator opens its object store with a role, so the cluster has no credentials for it: " +
 	"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to your own, or AWS_PROFILE to a profile in ~/.aws/credentials")
 

@@ -30,7 +30,7 @@ const (
 )
 
 // Access knows which led namespaces the operator may read. An unreadable namespace looks empty to the cache and to Reader, and so does not block
-// the runs of others. When it can be read again, the cache lists it again. Nothing restarts.
+// the runs of others. When it can be read again, the cache lists it again.
 type Access struct {
 	led   Led
 	ask   client.Reader

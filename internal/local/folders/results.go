@@ -17,7 +17,7 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-// ErrNone means that a folder holds no complete run.
+// ErrNone: a folder holds no complete run.
 var ErrNone = errors.New("no whole run")
 
 type none string

@@ -29,7 +29,7 @@ type Root struct {
 // Exchange is where a process sees its exchange.
 const Exchange = "/" + ExchangeFolder
 
-// ChangesUser reports whether processes can get their images' users. Otherwise a namespace has only user 0.
+// ChangesUser reports whether processes can get their images' users.
 func ChangesUser() bool { return os.Geteuid() == 0 }
 
 // newRoot is where the image is mounted before it becomes the root. The folder exists on every machine.

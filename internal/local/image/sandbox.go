@@ -173,7 +173,6 @@ func (r Root) open(change func(*os.File) error) (trees []*os.File, err error) {
 // firstTree is the descriptor of the first mount that Command passes on.
 const firstTree = 3
 
-// passed returns the mounts that Command passed on.
 func (r Root) passed() []*os.File {
 	trees := []*os.File{os.NewFile(firstTree, r.Dir)}
 	if r.Exchange != "" {
@@ -182,7 +181,6 @@ func (r Root) passed() []*os.File {
 	return trees
 }
 
-// trees returns the image's folder and the exchange as mounts.
 func (r Root) trees() ([]*os.File, error) {
 	if r.Users != 0 {
 		return r.passed(), nil
@@ -190,7 +188,6 @@ func (r Root) trees() ([]*os.File, error) {
 	return r.open(func(*os.File) error { return nil })
 }
 
-// attach mounts the image's folder and the exchange.
 func (r Root) attach() error {
 	trees, err := r.trees()
 	defer closeAll(trees)

@@ -23,7 +23,6 @@ func newMachine(o Options) *machine {
 	return &machine{rng: rand.New(rand.NewPCG(o.Seed, 2)), sd: o.Drift}
 }
 
-// slice returns the slowness of the next slice.
 func (m *machine) slice() float64 {
 	const stay = 0.997
 	m.level = m.level*stay + m.sd*math.Sqrt(1-stay*stay)*m.rng.NormFloat64()

@@ -1,3 +1,2 @@
-// Package chart draws axes, ticks and marks, and has the templates that print them as SVG. It knows no run; it gets
-// numbers and words.
+// Package chart draws axes, ticks and marks, and has the templates that print them as SVG. It knows no run.
 package chart

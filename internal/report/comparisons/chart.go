@@ -26,7 +26,6 @@ type curve struct {
 	cases                    []analysis.Case
 }
 
-// charts draws each family in its first metric.
 func (v cases) charts() []chart.Chart {
 	var out []chart.Chart
 	for _, c := range v.curves() {

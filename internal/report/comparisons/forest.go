@@ -8,7 +8,6 @@ import (
 	"loadstone.dev/loadstone/internal/report/view"
 )
 
-// forest is the picture of all effects against the baseline.
 type forest struct {
 	Lead   string
 	Margin string

@@ -102,8 +102,7 @@ func Times(v float64) string { return ratio(v) + "×" }
 // Manyfold is the least ratio printed as a multiple: "2.40×" reads more easily than "+140.0 %".
 const Manyfold = 2
 
-// Change prints a ratio's effect: a signed percentage below Manyfold, else such as "2.40×". All sentences, tables and
-// pictures use this form.
+// Change prints a ratio's effect: a signed percentage below Manyfold, else such as "2.40×".
 func Change(ratio float64) string { return ChangeAs(ratio, ratio) }
 
 // ChangeAs prints a ratio in the form of another: interval ends use their mean's form.

@@ -18,7 +18,7 @@ type quantity struct {
 	summary            func(validity.Group) *inference.Summary
 	value              func(validity.Cell) *float64
 	print              func(float64) string
-	// bounds means that the generator can make values lower bounds.
+	// bounds: the generator can make values lower bounds.
 	bounds bool
 }
 

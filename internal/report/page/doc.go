@@ -1,4 +1,3 @@
-// Package page prints a report as one self-contained HTML file with inline SVG, without scripts or external resources. A page is a list of
-// sections with name, template and data; the package knows no section and no run. html/template escapes everything from outside; no
-// string is marked as safe markup.
+// Package page prints a report as one self-contained HTML file with inline SVG, without scripts or external resources. The package knows
+// no section and no run. html/template escapes everything from outside; no string is marked as safe markup.
 package page

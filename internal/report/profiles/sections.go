@@ -33,7 +33,6 @@ type shown struct {
 	Parts       []part
 }
 
-// part is the folded result of one implementation.
 type part struct {
 	Title string
 	Leads []string
@@ -129,7 +128,6 @@ func (v profiles) line(f analysis.Profiled) table.Row {
 	return row
 }
 
-// notes are warnings about a line.
 func (v profiles) notes(f analysis.Profiled) []table.Note {
 	var out []table.Note
 	add := func(text string) {

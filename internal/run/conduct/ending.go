@@ -134,7 +134,7 @@ type Verdict struct {
 	Text string
 	// Short is the verdict for a column of kubectl get.
 	Short string
-	// Conclusive is true if every comparison has a verdict; otherwise Reason says why not.
+	// Conclusive: every comparison has a verdict; otherwise Reason says why not.
 	Conclusive bool
 	Reason     string
 	// Unmet is why the run failed despite its report, and Objectives says so in a few words; empty if all objectives

@@ -27,9 +27,9 @@ const (
 type Failure struct {
 	Kind            Kind
 	Reason, Message string
-	// Unstarted means that no agent had begun, so another attempt repeats no measurement.
+	// Unstarted: no agent had begun, so another attempt repeats no measurement.
 	Unstarted bool
-	// Waited means that the attempt only waited, too long or for a taken name. It does not count.
+	// Waited: the attempt only waited, too long or for a taken name. It does not count.
 	Waited bool
 }
 
@@ -55,7 +55,7 @@ type Exit struct {
 	Code int32
 	// Reason is the system's word, such as "Error".
 	Reason string
-	// OutOfMemory means that it exceeded its memory.
+	// OutOfMemory: it exceeded its memory.
 	OutOfMemory bool
 	// LastWords are the quotable end of its output.
 	LastWords string

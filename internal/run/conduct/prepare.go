@@ -17,7 +17,7 @@ type Seen struct {
 	State protocol.State
 	// Since is when the member's first process started.
 	Since time.Time
-	// Asked means that the generator was asked for its check.
+	// Asked: the generator was asked for its check.
 	Asked bool
 }
 
@@ -89,7 +89,7 @@ func DependencyEnded(server record.Implementation, name string, e Exit, ready bo
 	return failed(" exited before its trial ended (%s)", e)
 }
 
-// Built is the failure of a server that was not built as expected; nil if it was, if the file does not show it, or if found is nil (unread).
+// Built is the failure of a server that was not built as expected. It is nil if it was, if the file does not show it, or if found is nil (unread).
 func Built(server record.Implementation, found *record.Build) *Failure {
 	if found == nil {
 		return nil

@@ -36,13 +36,13 @@ const (
 	ActMeasure Act = iota
 	// ActBegin means to create trials.
 	ActBegin
-	// ActAnalyse means that the interim analysis is due.
+	// ActAnalyse: the interim analysis is due.
 	ActAnalyse
-	// ActScan means that a scan for disturbed cells is due.
+	// ActScan: a scan for disturbed cells is due.
 	ActScan
-	// ActReport means that everything needed has ended.
+	// ActReport: everything needed has ended.
 	ActReport
-	// ActEnd means that the run is over without a report.
+	// ActEnd: the run is over without a report.
 	ActEnd
 )
 

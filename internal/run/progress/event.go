@@ -70,13 +70,13 @@ type Ending struct {
 	conduct.Outcome
 	// Verdict is the report's; nil without one.
 	Verdict *conduct.Verdict
-	// Counts is true if any measurement counts.
+	// Counts: any measurement counts.
 	Counts bool
-	// Gated means that objectives decide about success.
+	// Gated: objectives decide about success.
 	Gated bool
 	// Report is the page's path; empty without one.
 	Report string
-	// Interrupted means that someone ended the run early.
+	// Interrupted: someone ended the run early.
 	Interrupted bool
 }
 

@@ -29,7 +29,7 @@ type Outcome struct {
 	Files []report.File
 }
 
-// ErrReport means that a retry would fail in the same way.
+// ErrReport: a retry would fail in the same way.
 var ErrReport = errors.New("making the report")
 
 // Make reads a run and makes its report. sha is the digest of its manifest; empty if nothing has recorded it.
@@ -175,7 +175,7 @@ func TrialIn(ctx context.Context, store artifact.Bucket, runPrefix, trial string
 	return m, stored, err
 }
 
-// Read reads everything that a report needs. sha is the digest of the run's manifest; empty if nothing has recorded it.
+// Read reads everything that a report needs. sha is as for Make.
 func Read(ctx context.Context, store artifact.Runs, runPrefix, sha string) (record.RunData, error) {
 	data, err := store.Load(ctx, runPrefix, sha)
 	if err != nil {

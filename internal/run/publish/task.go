@@ -104,7 +104,6 @@ func (a Answer) Outcome() (Result, error) {
 	return Result{}, err
 }
 
-// told is an error of another process.
 type told struct {
 	text  string
 	kinds []error

@@ -5,5 +5,5 @@
 //
 // HdrHistogram's Go package encodes, once per cell. Decoding is done here, since a report merges tens of thousands of
 // histograms. A Decoder reuses buffers and ends at the last bin with samples: it merges 128 histograms in a fifth of
-// the time and a twentieth of the memory (BenchmarkMerge). Tests compare every answer with that package.
+// the time and a twentieth of the memory (BenchmarkMerge).
 package histogram

@@ -49,7 +49,7 @@ type Estimate struct {
 	least, most ended
 	// Contributions are the jackknife's pseudo-values by block: the block's own mean if no pair is missing.
 	Contributions []Sample
-	// Whole is true if no block lacks a pair.
+	// Whole: no block lacks a pair.
 	Whole bool
 }
 

@@ -35,7 +35,7 @@ var noises = []noise{{0, 0}, {0, 0.5}, {0, 0.9}, {0.3, 0}, {0.3, 0.5}, {0.3, 0.9
 type Reading struct {
 	// Log is the logarithm of the value.
 	Log float64
-	// Repeated means that the inputs are those of the reading before, so no change can begin here.
+	// Repeated: the inputs are those of the reading before, so no change can begin here.
 	Repeated bool
 }
 
@@ -158,7 +158,6 @@ func (m Monitor) clip(readings []Reading, i int) float64 {
 	return mid + min(max(away, -most), most)
 }
 
-// watch holds the evidence for each possible change.
 type watch struct {
 	filters []filter
 	starts  []int

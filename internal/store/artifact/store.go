@@ -167,7 +167,7 @@ func transport(c Config, dial Dial) (http.RoundTripper, error) {
 // URI is an object's address for people, such as s3://bucket/key, without credentials.
 func (s *Store) URI(key string) string { return "s3://" + s.bucket + "/" + key }
 
-// Put writes an object once. Rewriting the same content succeeds; other content is ErrExists.
+// Put writes an object once.
 func (s *Store) Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error) {
 	a := describe(key, body)
 	written, err := s.putNew(ctx, key, contentType, body)

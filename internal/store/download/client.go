@@ -18,7 +18,7 @@ import (
 
 const fileDeadline = time.Minute
 
-// ErrRefused means that the operator refuses the download, or is unavailable.
+// ErrRefused: the operator refuses the download, or is unavailable.
 var ErrRefused = errors.New("the operator refused the download")
 
 // Client downloads files from a cluster's operator through the API server.

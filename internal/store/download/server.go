@@ -114,7 +114,6 @@ type refusal struct {
 	cause  error
 }
 
-// file answers one request.
 func (s *Server) file(w http.ResponseWriter, q *http.Request) {
 	ctx, cancel := context.WithTimeout(q.Context(), answerDeadline)
 	defer cancel()

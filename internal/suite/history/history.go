@@ -86,7 +86,7 @@ type Value struct {
 	Started time.Time `json:"started"`
 	Value   float64   `json:"value"`
 	Blocks  int       `json:"blocks"`
-	// Repeated means that the round measured the same inputs as the round before.
+	// Repeated: the round measured the same inputs as the round before.
 	Repeated bool `json:"repeated,omitempty"`
 	inputs   string
 	terms    terms

@@ -25,7 +25,7 @@ type Answer struct {
 	Reason, Message string
 	// After is the pause that the sink asks for; 0 if none.
 	After time.Duration
-	// Final means that only this round would be refused, at any try: it is given up.
+	// Final: only this round would be refused, at any try. It is given up.
 	Final bool
 }
 

@@ -101,7 +101,6 @@ func lineOf(s *v1alpha1.BenchmarkSuite, id string) *v1alpha1.SuiteRound {
 	return nil
 }
 
-// waits says what the recorded request waits for.
 func waits(s *v1alpha1.BenchmarkSuite) string {
 	refused, stalled := refused(s), meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionStalled)
 	switch {

@@ -47,7 +47,6 @@ func Read(annotation string) Request {
 	return r
 }
 
-// fits reports whether a text can be a parameter's value.
 func fits(value string) bool { return value != "" && utf8.RuneCountInString(value) <= maxValue }
 
 // Text returns the annotation.

@@ -75,7 +75,6 @@ func (c *Corpus[T]) mutate(check func(t testing.TB, input T)) {
 	}
 }
 
-// one fails the test with the input if check panics.
 func (c *Corpus[T]) one(check func(t testing.TB, input T), input []byte) {
 	c.f.Helper()
 	ended := false

@@ -20,6 +20,4 @@
 //     handshake. Its byte counts exclude TLS.
 //   - It leaves Nagle's algorithm on: the first request of a TLS 1.3 connection waits until the server's kernel acknowledges the handshake's
 //     last message. Servers that send something then (OpenSSL) acknowledge at once; others (Go) after 40 ms.
-//
-// The package is pure: it starts no process and opens no file.
 package ab

@@ -53,7 +53,7 @@ type Text struct {
 	Writes, OtherStatus int64
 	// Kept counts requests after which the connection was kept; nil without keep-alive.
 	Kept *int64
-	// AnyLength is true if ab did not compare answer lengths (-l).
+	// AnyLength: ab did not compare answer lengths (-l).
 	AnyLength bool
 	// Bytes is everything read, BodyBytes without headers.
 	Bytes, BodyBytes *int64

@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// form is an output that is recognized by its content.
 type form struct {
 	name string
 	// is reports whether text, without spaces around it, is such an output.
@@ -51,7 +50,6 @@ func holds(words ...string) func([]byte) bool {
 	}
 }
 
-// readAuto reads an output of any known format.
 func readAuto(output []byte) (Output, error) {
 	text := bytes.TrimSpace(output)
 	for _, f := range forms {
@@ -120,7 +118,6 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// addAll adds samples of one metric, each times a factor.
 func (c *collection) addAll(name string, s sample, factor float64, samples []number) {
 	k, err := c.find(name)
 	for _, n := range samples {

@@ -12,7 +12,6 @@ import (
 // bencherLine is a line of Rust's libtest, which criterion prints with --output-format bencher.
 var bencherLine = regexp.MustCompile(`(?m)^test (.+?) +\.\.\. bench: +([0-9,.]+) (ns|us|µs|ms|s)/iter(?: \(\+/- [0-9,.]+\))?\r?$`)
 
-// readBencher reads a case from each line.
 func readBencher(output []byte) (Output, error) {
 	c := newCollection()
 	number := 0

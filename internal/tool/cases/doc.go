@@ -8,5 +8,5 @@
 // values of its case. Other cases stay, and text without a case, such as a truncated last line, is listed. Each sentence names the line and a
 // remedy.
 //
-// Read starts no process, opens no file and knows nothing about runs.
+// Read is pure.
 package cases

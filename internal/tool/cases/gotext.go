@@ -15,7 +15,7 @@ type goFailure struct {
 	line int
 	// verb is failed or skipped; words is the benchmark's log.
 	verb, words string
-	// suffixed is true if the name has the results' suffix; it has none after a failure at the first iteration.
+	// suffixed: the name has the results' suffix; it has none after a failure at the first iteration.
 	suffixed bool
 }
 

@@ -88,7 +88,6 @@ func Renamed(names []record.CaseName, printed string) (name string, which int) {
 	return printed, -1
 }
 
-// matched returns the text that a pattern's * matches in a name.
 func matched(pattern, name string) (text string, ok bool) {
 	before, after, any := strings.Cut(pattern, "*")
 	if !any {

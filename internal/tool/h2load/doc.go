@@ -11,6 +11,4 @@
 //   - Byte counts exclude TLS. For HTTP/2 they include frames and compressed heads.
 //   - --rate is for connections, and --rps per connection, in bursts: it keeps no timetable of requests.
 //   - It refuses fewer connections than threads.
-//
-// The package is pure: it starts no process and opens no file.
 package h2load

@@ -29,10 +29,7 @@
 //   - Connections are initialized virtual users. Threads are the cell's: k6 reads GOMAXPROCS or its container's CPU limit without reporting it.
 //   - Initializing costs about 0.7 ms of CPU time per virtual user.
 //
-// A user's script exports a default function, and optionally setup and teardown. Its environment is described at Args. Its options and
-// handleSummary are ignored. A status of 400 or above is an error unless the script sets a response callback; a failed check is a wrong body;
-// an exception spoils the cell. At an arrival rate an arrival is an iteration; latencies from the intended start require one request per
-// iteration.
-//
-// The package is pure: it starts no process and opens no file.
+// A user's script exports a default function, and optionally setup and teardown. Its options and handleSummary are ignored. A status of 400 or
+// above is an error unless the script sets a response callback; a failed check is a wrong body; an exception spoils the cell. At an arrival rate
+// an arrival is an iteration; latencies from the intended start require one request per iteration.
 package k6

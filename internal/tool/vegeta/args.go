@@ -91,7 +91,6 @@ type request struct {
 	Loadstone facts               `json:"loadstone"`
 }
 
-// facts are the parser's inputs that are not in the records.
 type facts struct {
 	Rate        int32   `json:"rate"`
 	Seconds     int32   `json:"seconds"`

@@ -17,6 +17,4 @@
 //     contradicts its header has failed.
 //   - It uses all CPUs of the machine whatever GOMAXPROCS says; -cpus limits it.
 //   - It verifies certificates unless told otherwise, resumes no TLS session, and offers no protocol with -http2=false.
-//
-// The package is pure: it starts no process and opens no file.
 package vegeta

@@ -111,7 +111,6 @@ func (f facts) measurement(list []row) (record.Measurement, error) {
 	return m, err
 }
 
-// count adds an unanswered request to the errors, by vegeta's message.
 func count(e *record.Errors, text string) {
 	switch {
 	case strings.Contains(text, "Client.Timeout") || strings.Contains(text, "deadline exceeded"):

@@ -18,5 +18,5 @@
 //     protocol, keeps connections, and resumes the session on reconnect. Its byte counts exclude TLS.
 //   - A script's request may be several requests. wrk then has one sample for all, and observed latencies are unknown.
 //
-// The package is pure: it starts no process and opens no file. Other versions of wrk may work but are untested.
+// Other versions of wrk may work but are untested.
 package wrk

@@ -1,10 +1,9 @@
 // Package kind defines what every kind of work of a trial must provide: its members, its timetable, and the meaning
 // of its results.
 //
-// A kind is a subfolder, a line in package kinds, and its fields in the BenchmarkRun spec and the recorded plan.
-// Planning, leading, storing, comparing and printing a trial ask its kind. A new way to measure also adds an agent to
-// package role and its result to record.ObserverResult. Results beyond rows add a report section, and their part of
-// the table to package analysis.
+// A kind is a subfolder, a line in package kinds, and its fields in the BenchmarkRun spec and the recorded plan. A
+// new way to measure also adds an agent to package role and its result to record.ObserverResult. Results beyond rows
+// add a report section, and their part of the table to package analysis.
 //
 // The package and its kinds are pure.
 package kind
@@ -194,7 +193,7 @@ type Process struct {
 	// Launched marks a Command that an agent inside its image starts on demand. Exchanges marks the neighboring agent
 	// that demands it; the two share a folder.
 	Launched, Exchanges bool
-	// Toolbox means that the profilers are added to the image.
+	// Toolbox: the profilers are added to the image.
 	Toolbox bool
 	// Dependency names a dependency, which is ready before the measured process and lives as long; empty for other
 	// processes.

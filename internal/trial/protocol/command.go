@@ -68,9 +68,9 @@ type State struct {
 	Now time.Time `json:"now"`
 	// CPUsAllowed is the agent's Cpus_allowed_list before its Start.
 	CPUsAllowed string `json:"cpusAllowed,omitempty"`
-	// Up means that the server is ready; its observer may need seconds more to read it.
+	// Up: the server is ready; its observer may need seconds more to read it.
 	Up bool `json:"up,omitempty"`
-	// Listening means that it was read, too, or that a program's parent is ready (observers and collectors only).
+	// Listening: it was read, too, or a program's parent is ready (observers and collectors only).
 	Listening bool `json:"listening,omitempty"`
 	// Build is how the server or program was built, known once Listening (observers and collectors only).
 	Build *record.Build `json:"build,omitempty"`

@@ -31,7 +31,7 @@ const (
 type Step struct {
 	// Rate is in requests per second, at least 1.
 	Rate int32 `json:"rate"`
-	// Met means that the measurement kept the bound; otherwise Why says why not.
+	// Met: the measurement kept the bound; otherwise Why says why not.
 	Met bool   `json:"met"`
 	Why string `json:"why,omitempty"`
 }
@@ -132,7 +132,7 @@ func Outcome(past []Step) Capacity {
 
 // capacity fits the success curve to all steps. It returns the rate in requests per second where the curve falls: the
 // median of the capacities between two rates, weighed by the probability of the steps. Before the steps, each ratio of
-// capacities is equally likely. Next weighs all capacities; Outcome weighs those that the steps came near.
+// capacities is equally likely.
 func capacity(past []Step, least, most float64) float64 {
 	first := math.Log(least)
 	weights := make([]float64, int((math.Log(most)-first)/resolution)+1)
@@ -171,7 +171,6 @@ func outcome(met bool, probability float64) float64 {
 	return math.Log(probability)
 }
 
-// tally returns the tried rates, ascending.
 func tally(past []Step) []Tried {
 	at := map[int32]*Tried{}
 	for _, s := range past {

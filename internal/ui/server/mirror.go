@@ -222,7 +222,6 @@ func (m *mirror) trouble() string {
 	return fmt.Sprintf("%s have not been read since %s: %v", m.what, m.since.UTC().Format("15:04:05 UTC"), m.explain(m.err))
 }
 
-// isPartial reports whether some namespaces were never read.
 func (m *mirror) isPartial() bool {
 	if m.parts != nil {
 		return slices.ContainsFunc(m.parts, (*mirror).isPartial)

@@ -38,7 +38,6 @@ func (n *news) listen() (heard <-chan struct{}, leave func()) {
 	}
 }
 
-// tell notifies all listeners without blocking.
 func (n *news) tell() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -50,7 +49,6 @@ func (n *news) tell() {
 	}
 }
 
-// stream sends change events to a browser until either side leaves.
 func (n *news) stream(w http.ResponseWriter, q *http.Request) {
 	ctx := q.Context()
 	heard, leave := n.listen()

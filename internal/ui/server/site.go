@@ -255,7 +255,7 @@ func guard(address net.Addr, next http.Handler) http.Handler {
 	return answering(isOurs, fmt.Sprintf("this server answers to http://%s/ alone", names[0]), next)
 }
 
-// answering allows only read requests under an allowed host name. Others get an error.
+// answering allows only read requests under an allowed host name.
 func answering(isOurs func(host string) bool, otherwise string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		h := w.Header()

@@ -72,7 +72,6 @@ func readStatus(b []byte) (s status, err error) {
 	return s, err
 }
 
-// script makes and checks the messages of one direction, which differ by number.
 type script struct{ message []byte }
 
 func newScript(size int, seed byte) script {

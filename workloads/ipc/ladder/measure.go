@@ -99,7 +99,6 @@ func start(rung Rung, connections int, life time.Duration, command ...string) (p
 	return p, err
 }
 
-// close closes all connections, which ends waiting calls.
 func (p *peer) close() (err error) {
 	for _, c := range p.conns {
 		err = errors.Join(err, c.Close())
@@ -107,7 +106,6 @@ func (p *peer) close() (err error) {
 	return err
 }
 
-// end closes the connections and waits for the other process.
 func (p *peer) end() error {
 	err := p.close()
 	if p.cmd != nil {

@@ -71,13 +71,11 @@ func closeAll(fds []int) {
 	}
 }
 
-// opened holds opened descriptors, and the first error.
 type opened struct {
 	first, second []int
 	err           error
 }
 
-// add adds a descriptor for each side.
 func (o *opened) add(call string, first, second int, err error) {
 	if err != nil {
 		o.err = errors.Join(o.err, os.NewSyscallError(call, err))
@@ -112,7 +110,6 @@ func (o *opened) pipes() {
 	}
 }
 
-// twice adds one descriptor for both sides.
 func (o *opened) twice(call string, fd int, err error) {
 	if err != nil {
 		o.add(call, 0, 0, err)

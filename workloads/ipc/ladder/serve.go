@@ -64,7 +64,6 @@ func serve(conn *Conn) error {
 	}
 }
 
-// files wraps descriptors for exec.Cmd.
 func files(fds []int) (all []*os.File) {
 	for _, fd := range fds {
 		all = append(all, os.NewFile(uintptr(fd), "inherited"))

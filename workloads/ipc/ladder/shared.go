@@ -54,7 +54,6 @@ type bells struct{ data, room, dataThere, roomHere bell }
 
 func (b bells) all() []bell { return []bell{b.data, b.room, b.dataThere, b.roomHere} }
 
-// shared is a link over shared memory: a ring each way.
 type shared struct {
 	memory           []byte
 	in, out          ring
@@ -87,7 +86,6 @@ func newShared(fd, lifelineFD int, first bool, b bells, spins int) (link, error)
 	return s, nil
 }
 
-// alarm ends what waits.
 func (s *shared) alarm() {
 	s.alarmed.Lock()
 	defer s.alarmed.Unlock()
@@ -158,7 +156,6 @@ func (s *shared) Write(p []byte) (int, error) {
 	}
 }
 
-// tell wakes the other side if it waits.
 func tell(waits, number *atomic.Uint32, b bell) error {
 	if waits.Load() == 0 || waits.Swap(0) == 0 {
 		return nil
@@ -222,7 +219,6 @@ func newRing(memory []byte) ring {
 	return ring{word(0), word(1), word(2), word(3), memory[ringSize-ringBytes : ringSize]}
 }
 
-// put writes as much as fits.
 func (r ring) put(p []byte) (int, error) {
 	written := r.written.Load()
 	held := written - r.read.Load()
@@ -238,7 +234,6 @@ func (r ring) put(p []byte) (int, error) {
 	return n, nil
 }
 
-// take reads what is there.
 func (r ring) take(p []byte) (int, error) {
 	read := r.read.Load()
 	held := r.written.Load() - read

@@ -255,7 +255,6 @@ func Self() unix.Ucred {
 	return unix.Ucred{Pid: int32(os.Getpid()), Uid: uint32(os.Getuid()), Gid: uint32(os.Getgid())}
 }
 
-// drop closes the descriptors of an undeliverable message.
 func (m *Msg) drop() {
 	for _, fd := range m.Fds {
 		_ = unix.Close(fd)

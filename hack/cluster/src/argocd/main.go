@@ -58,7 +58,6 @@ type request struct {
 	Options  map[string]bool              `json:"options"`
 }
 
-// state is how a sync stands.
 type state struct {
 	Phase     string   `json:"phase"`
 	Message   string   `json:"message"`
@@ -66,7 +65,6 @@ type state struct {
 	OutOfSync []string `json:"outOfSync"`
 }
 
-// result is what a sync says of an object.
 type result struct {
 	Object  string `json:"object"`
 	Status  string `json:"status"`
@@ -85,7 +83,6 @@ func main() {
 	}
 }
 
-// run syncs what each request asks for, one after the other.
 func run(kubeconfig, app, asked string, in io.Reader, out io.Writer) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -112,7 +109,6 @@ func run(kubeconfig, app, asked string, in io.Reader, out io.Writer) error {
 	}
 }
 
-// engine syncs an application.
 type engine struct {
 	config  *rest.Config
 	app     string

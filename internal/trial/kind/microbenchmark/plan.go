@@ -53,7 +53,6 @@ func checkImplementations(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	})
 }
 
-// checkUseless refuses fields about loads.
 func checkUseless(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	for _, field := range []struct {
 		name string
@@ -85,7 +84,6 @@ func (Kind) Work(p record.Plan, line record.PlannedTrial) kind.Work {
 	return m
 }
 
-// checkObjectives checks what the schema cannot express.
 func checkObjectives(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	return kind.Each(spec.Objectives, func(i int, o v1alpha1.Objective) *kind.Violation {
 		for _, check := range []func(v1alpha1.BenchmarkRunSpec, v1alpha1.Objective, int) *kind.Violation{checkOfCase, kind.CheckBound, kind.CheckSubjects} {

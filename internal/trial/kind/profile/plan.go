@@ -81,7 +81,6 @@ func check(spec v1alpha1.BenchmarkRunSpec, profile int) *kind.Violation {
 	return nil
 }
 
-// cellOf returns the cell whose request a profile sends.
 func cellOf(p record.Plan, spec v1alpha1.BenchmarkRunSpec, profile int) (record.Cell, *kind.Violation) {
 	load := spec.Profiles[profile].Load
 	i := slices.IndexFunc(p.Cells, func(c record.Cell) bool { return load == c.Load || load == "" && single(c) })

@@ -33,7 +33,6 @@ func sized(l v1alpha1.Load) v1alpha1.Load {
 	return l
 }
 
-// commonCell has the fields that all cells of a load share.
 func commonCell(p *record.Plan, spec v1alpha1.Load) record.Cell {
 	l := sized(spec)
 	c := record.Cell{

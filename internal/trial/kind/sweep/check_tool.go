@@ -69,7 +69,6 @@ func toolLoad(spec v1alpha1.BenchmarkRunSpec, i int) tool.Load {
 // maxStreams is the usual limit of servers per connection: HTTP/2 recommends no fewer.
 const maxStreams = 100
 
-// checkProtocol refuses HTTP/2 for servers that cannot speak it.
 func checkProtocol(spec v1alpha1.BenchmarkRunSpec) *kind.Violation {
 	plain := slices.IndexFunc(spec.Implementations, func(i v1alpha1.Implementation) bool { return i.TLS == v1alpha1.TLS{} })
 	return kind.Each(spec.Loads, func(i int, l v1alpha1.Load) *kind.Violation {

@@ -22,7 +22,6 @@ func compare(p *record.Plan, spec v1alpha1.BenchmarkRunSpec) {
 	kind.PlanObjectives(spec, p)
 }
 
-// weightOf returns a checked load's weight; 0 if it has none.
 func weightOf(l v1alpha1.Load) float64 {
 	w, _ := strconv.ParseFloat(l.Weight, 64) // What is no number is no weight.
 	return w
