@@ -12,13 +12,17 @@ import (
 )
 
 // everything installs all components of the chart.
-var everything = []string{"ui.enabled=true", "webhook.enabled=true", "metrics.enabled=true", "ui.hosts={a.example.com}", "webhook.hosts={b.example.com}",
-	"ui.ingress.enabled=true", "webhook.ingress.enabled=true", "ui.from[0].podSelector.matchLabels.app=a"}
+var everything = []string{
+	"ui.enabled=true", "webhook.enabled=true", "metrics.enabled=true", "ui.hosts={a.example.com}", "webhook.hosts={b.example.com}",
+	"ui.ingress.enabled=true", "webhook.ingress.enabled=true", "ui.from[0].podSelector.matchLabels.app=a",
+}
 
 // lookedUp are names that Loadstone's programs look up.
-var lookedUp = []string{"Lease loadstone", "Service loadstone", "Secret loadstone-signing-key", "Secret loadstone-run-tokens", "Secret loadstone-s3",
+var lookedUp = []string{
+	"Lease loadstone", "Service loadstone", "Secret loadstone-signing-key", "Secret loadstone-run-tokens", "Secret loadstone-s3",
 	"ServiceAccount loadstone-workflow", "Secret loadstone-workflow.service-account-token", "Role loadstone-workflow", "RoleBinding loadstone-workflow",
-	"Role loadstone-runs", "RoleBinding loadstone-runs"}
+	"Role loadstone-runs", "RoleBinding loadstone-runs",
+}
 
 func TestObjectsFindEachOtherUnderAnyName(t *testing.T) {
 	for name, tc := range map[string]struct {
