@@ -286,7 +286,7 @@ func tail(f *os.File, bytes int64) string {
 // oomFiles returns the files that may count out-of-memory kills of this process's cgroup, best first. A container sees its own cgroup as the root.
 func oomFiles(tree, membership string) []string {
 	const unified, legacy = "memory.events", "memory/memory.oom_control"
-	text, _ := os.ReadFile(membership) //nolint:errcheck // Then only the roots are left.
+	text, _ := os.ReadFile(membership) // Without it, only the roots are left.
 	var own []string
 	for line := range strings.Lines(string(text)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
