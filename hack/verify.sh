@@ -43,6 +43,11 @@ secrets() {
   fi
 }
 
+# What a user of macOS needs: all that measures nothing on the own machine.
+macos() {
+  GOOS=darwin CGO_ENABLED=0 go vet ./cmd/loadstone ./internal/{cli,client,ui,store}/... ./internal/local/folders ./internal/testbed
+}
+
 failed=0
 # check NAME COMMAND...: runs a check in a shell of its own.
 check() {
@@ -58,6 +63,7 @@ check() {
 
 check "generated files are current" generated
 check "chart and config/ are equal, restricted, and as reviewed" env CI=true go test -count=1 ./hack/charts # Not a cached result: go test does not know that helm reads the chart.
+check "the commands and their tests compile for macOS" macos
 check "modules are tidy" go mod tidy -diff
 check "shell scripts" scripts
 check "no name of a place outside the project" places

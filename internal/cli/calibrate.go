@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/client/kube"
 )
@@ -70,11 +69,14 @@ func (a calibration) here(ctx context.Context, out io.Writer) error {
 	if err := a.remote.refuseFlags(); err != nil {
 		return err
 	}
+	if err := refuseHere(out, a.output); err != nil {
+		return err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	asked, err := a.server.Here(self, kernel.Proc("/proc").Listening)
+	asked, err := a.server.Here(self, listening)
 	if err != nil {
 		return badInput(err)
 	}

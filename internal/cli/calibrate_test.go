@@ -15,7 +15,6 @@ import (
 
 	"loadstone.dev/loadstone/config/samples"
 	"loadstone.dev/loadstone/internal/cli/screen"
-	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/progress"
@@ -35,6 +34,7 @@ func shortenCalibration() {
 }
 
 func TestCalibrationMeasuresBuiltInServer(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	testbed.Programs(t, "wrk")
 	t.Setenv(shortCalibration, "1")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -48,7 +48,7 @@ func TestCalibrationMeasuresBuiltInServer(t *testing.T) {
 	var m record.RunManifest
 	read(t, filepath.Join(results, "manifest.json"), &m)
 	own := m.Plan.Implementations
-	if len(own) != 2 || !slices.Equal(own[0].Command, own[1].Command) || len(own[0].Command) != 3 || own[0].Command[1] != reexec.ServerCommand {
+	if len(own) != 2 || !slices.Equal(own[0].Command, own[1].Command) || len(own[0].Command) != 3 || own[0].Command[1] != builtInServer {
 		t.Errorf("it measures %+v", own)
 	}
 	for _, trial := range m.Trials {
@@ -76,6 +76,7 @@ func TestCalibrationThatCannotStartEndsForPrograms(t *testing.T) {
 }
 
 func TestInterruptedCalibrationMustRestart(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	testbed.Programs(t, "wrk")
 	dir := t.TempDir()
 	cmd := loadstone(t.Context(), "calibrate", "--output", "json", "--out", filepath.Join(dir, "aa"))

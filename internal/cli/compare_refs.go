@@ -18,7 +18,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cli/runfile"
-	"loadstone.dev/loadstone/internal/local"
 )
 
 const compareRefsHelp = `Compares two commits of a Git repository on this machine. BASE and HEAD are branches, tags or commits. The
@@ -71,6 +70,9 @@ func compareRefsCommand() *cobra.Command {
 }
 
 func compareRefs(c *cobra.Command, v *runfile.Versus, here localRun, build string, refs [2]string, command []string) error {
+	if err := refuseHere(c.OutOrStdout(), here.output); err != nil {
+		return err
+	}
 	ctx := c.Context()
 	r, err := findRefs(ctx, refs)
 	if err != nil {
@@ -90,7 +92,7 @@ func compareRefs(c *cobra.Command, v *runfile.Versus, here localRun, build strin
 			fmt.Fprintf(util.PrintableWriter(c.ErrOrStderr()), "loadstone: %v\n", err)
 		}
 	}()
-	at := local.Options{Folder: ".", Folders: map[string]string{}}
+	at := localOptions{Folder: ".", Folders: map[string]string{}}
 	for i, ref := range r.refs {
 		folder, err := r.checkOut(ctx, ref)
 		if err != nil {

@@ -40,6 +40,7 @@ func repository(t *testing.T) string {
 }
 
 func TestCompareRefsMeasuresBothCommits(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	dir := repository(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -35,7 +35,7 @@ func doctorCommand(k *kube.Flags, plugin bool) *cobra.Command {
 				})
 			}
 			return diagnose(c.Context(), c.OutOrStdout(), output, func(ctx context.Context) ([]doctor.Finding, error) {
-				seen, err := doctor.ReadMachine(ctx)
+				seen, err := readMachine(ctx)
 				return doctor.OfMachine(seen), err
 			})
 		},

@@ -10,7 +10,6 @@ import (
 
 	"loadstone.dev/loadstone/internal/cli/runfile"
 	"loadstone.dev/loadstone/internal/client/kube"
-	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
@@ -103,7 +102,7 @@ func status(err error) int {
 	if e := (*plan.Violation)(nil); errors.As(err, &e) {
 		return statusBadInput
 	}
-	if e := (*local.FolderError)(nil); errors.As(err, &e) {
+	if isFolderError(err) {
 		return statusBadInput
 	}
 	if e := (*kube.Invalid)(nil); errors.As(err, &e) {

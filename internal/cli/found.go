@@ -10,7 +10,6 @@ import (
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/client/kube"
 	"loadstone.dev/loadstone/internal/cluster/facts"
-	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/report"
 	"loadstone.dev/loadstone/internal/run/progress"
 	"loadstone.dev/loadstone/internal/run/publish"
@@ -28,8 +27,8 @@ type Found struct {
 }
 
 // Here measures a run on this machine. A *plan.Violation means invalid input.
-func Here(ctx context.Context, o local.Options) (Found, error) {
-	r, err := local.New(ctx, o)
+func Here(ctx context.Context, o localOptions) (Found, error) {
+	r, err := newMeasurement(ctx, o)
 	if err != nil {
 		return Found{}, err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"loadstone.dev/loadstone/internal/cli/runfile"
 	"loadstone.dev/loadstone/internal/cli/screen"
-	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/progress"
 )
@@ -74,7 +73,7 @@ func lowestThroughput(ctx context.Context, v runfile.Versus, told screen.Teller)
 			}
 		}
 	}
-	r, err := local.New(ctx, o)
+	r, err := newMeasurement(ctx, o)
 	if err != nil {
 		return 0, file.Explain(err)
 	}

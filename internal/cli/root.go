@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/cli/runfile"
 	"loadstone.dev/loadstone/internal/client/kube"
-	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/ui/server"
 )
 
@@ -35,12 +34,8 @@ then measures on the current cluster.`
 func Main(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if reexec.Is(args[1:]) {
-		status, err := reexec.Help(ctx, args[1:], os.Stdin, os.Stdout, os.Stderr)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "loadstone:", util.Printable(err.Error()))
-		}
-		return status
+	if code, ok := asHelper(ctx, args[1:]); ok {
+		return code
 	}
 	root := New(filepath.Base(args[0]))
 	root.SetArgs(args[1:])

@@ -17,7 +17,6 @@ import (
 	"loadstone.dev/loadstone/internal/cli/runfile"
 	"loadstone.dev/loadstone/internal/cli/screen"
 	"loadstone.dev/loadstone/internal/client/kube"
-	"loadstone.dev/loadstone/internal/local"
 	"loadstone.dev/loadstone/internal/local/folders"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/progress"
@@ -84,6 +83,9 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 				if err := remote.refuseFlags(); err != nil {
 					return err
 				}
+				if err := refuseHere(c.OutOrStdout(), here.output); err != nil {
+					return err
+				}
 				return runAll(c, files, here.output, here.prepare)
 			}
 			if here.resume {
@@ -108,6 +110,21 @@ func runCommand(k *kube.Flags, plugin bool) *cobra.Command {
 // measuredHere reports whether a command measures this machine: unless --cluster or another flag names a cluster.
 func measuredHere(c *cobra.Command, k *kube.Flags, onCluster bool) bool {
 	return !onCluster && (c.Flags().Changed("cluster") || !k.Named(c.Flags()))
+}
+
+// measurement is a checked run on this machine.
+type measurement interface {
+	Lead(ctx context.Context) (progress.Ending, error)
+	Abandon()
+}
+
+// refuseHere refuses commands that measure this machine if it cannot be measured.
+func refuseHere(out io.Writer, output outputFormat) error {
+	err := cannotMeasure()
+	if err == nil {
+		return nil
+	}
+	return unled(screen.NewTeller(out, output == jsonOutput), err)
 }
 
 type localRun struct {
@@ -139,11 +156,11 @@ func (h localRun) prepare(ctx context.Context, out io.Writer, file string) (read
 	if err != nil {
 		return readyRun{}, err
 	}
-	return h.prepareFile(ctx, out, file, local.Options{Folder: filepath.Dir(file)}, f)
+	return h.prepareFile(ctx, out, file, localOptions{Folder: filepath.Dir(file)}, f)
 }
 
 // prepareFile checks the run of a file. Its relative paths begin in the folders of the options.
-func (h localRun) prepareFile(ctx context.Context, out io.Writer, file string, at local.Options, f *runfile.File) (readyRun, error) {
+func (h localRun) prepareFile(ctx context.Context, out io.Writer, file string, at localOptions, f *runfile.File) (readyRun, error) {
 	told := screen.NewTeller(out, h.output == jsonOutput)
 	o := runOptions(f.Run, at.Folder, h.out, told)
 	o.Folders = at.Folders
@@ -151,7 +168,7 @@ func (h localRun) prepareFile(ctx context.Context, out io.Writer, file string, a
 	if err := resumeIn(&o, h.out, h.resume); err != nil {
 		return readyRun{}, err
 	}
-	r, err := local.New(ctx, o)
+	r, err := newMeasurement(ctx, o)
 	if err != nil {
 		return readyRun{}, f.Explain(err)
 	}
@@ -178,11 +195,11 @@ func openRun(ctx context.Context, in io.Reader, path string) (*runfile.File, err
 	return f, nil
 }
 
-func runOptions(run *v1alpha1.BenchmarkRun, folder, out string, told screen.Teller) local.Options {
+func runOptions(run *v1alpha1.BenchmarkRun, folder, out string, told screen.Teller) localOptions {
 	if out == "" {
 		out = filepath.Join(resultsFolder, run.Name+"-"+time.Now().Format(folders.FolderTime))
 	}
-	o := local.Options{Run: run, Folder: folder, Out: out, Version: util.Version, Tell: told.Tell}
+	o := localOptions{Run: run, Folder: folder, Out: out, Version: util.Version, Tell: told.Tell}
 	if whole, err := filepath.Abs(o.Folder); err == nil {
 		o.Folder = whole
 	}
@@ -193,7 +210,7 @@ func runOptions(run *v1alpha1.BenchmarkRun, folder, out string, told screen.Tell
 }
 
 // resumeIn selects the folder to resume in: the named one, or the newest with the name of the run.
-func resumeIn(o *local.Options, named string, resume bool) error {
+func resumeIn(o *localOptions, named string, resume bool) error {
 	o.Resume = resume
 	if !resume || named != "" {
 		return nil

@@ -105,6 +105,7 @@ func TestAllFilesAreCheckedBeforeFirstRun(t *testing.T) {
 }
 
 func TestLocalRunsAreSequential(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	dir := t.TempDir()

@@ -42,6 +42,7 @@ spec:
 }
 
 func TestHTTP2LoadIsMeasuredLocally(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	file := inHTTP2(t, "")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -96,6 +97,7 @@ func TestHTTP2LoadIsMeasuredLocally(t *testing.T) {
 }
 
 func TestServerWithoutHTTP2FailsBeforeMeasuring(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	file := inHTTP2(t, ", env: [{name: GODEBUG, value: http2server=0}]")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -77,6 +77,7 @@ func imageServer(t *testing.T, dir string) string {
 }
 
 func TestLocalRunOfImages(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	dir := t.TempDir()
 	if out, err := exec.CommandContext(t.Context(), "unshare", "--mount", "--pid", "--fork", "--mount-proc", "--map-root-user", "true").CombinedOutput(); err != nil {
 		t.Skipf("this machine permits no sandbox: %v: %s", err, out)

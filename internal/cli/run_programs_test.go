@@ -36,6 +36,7 @@ spec:
 }
 
 func TestMicrobenchmarksRunLocally(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -66,6 +67,7 @@ func TestMicrobenchmarksRunLocally(t *testing.T) {
 
 // It is not compared, but its measurements count.
 func TestSingleMicrobenchmarkIsMeasured(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -112,6 +114,7 @@ func checkProgram(t *testing.T, results string, entry record.TrialEntry) {
 }
 
 func TestFailingMicrobenchmarkFailsRun(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -2,21 +2,17 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
@@ -73,43 +69,6 @@ func TestKilledRunIsResumed(t *testing.T) {
 		checkWhole(t, results)
 		checkCountedOnce(t, string(page[1])+"report.json")
 		leavesNothing(t, dir)
-	}
-}
-
-// killed starts a command, kills it after some time, and checks that every process that it had started ends, too. It is false if the command had
-// ended by itself.
-func killed(t *testing.T, cmd *exec.Cmd, after time.Duration) bool {
-	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(after)
-	all, err := kernel.Proc("/proc").Processes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	family := kernel.Family(all, cmd.Process.Pid)
-	if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // It was killed, or two blocks gave no verdict.
-	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if !ok {
-		t.Fatalf("it has ended as %T", cmd.ProcessState.Sys())
-	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		var left []string
-		for _, pid := range family {
-			if p, err := kernel.Proc("/proc").Process(pid); err == nil {
-				left = append(left, fmt.Sprintf("%d: %+v", pid, p))
-			}
-		}
-		if len(left) == 0 {
-			return status.Signaled()
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("these are left: %s", strings.Join(left, "; "))
-		}
 	}
 }
 

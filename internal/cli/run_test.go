@@ -18,11 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/analysis/validity"
-	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/testbed"
 )
@@ -32,7 +28,7 @@ const asProgram = "LOADSTONE_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	shortenCalibration()
-	if os.Getenv(asProgram) != "" || reexec.Is(os.Args[1:]) {
+	if os.Getenv(asProgram) != "" || isHelper() {
 		os.Exit(Main(os.Args))
 	}
 	code, err := inFolder(m)
@@ -75,6 +71,7 @@ const patience = 10 * time.Minute
 // servers puts the reference server into a folder, where the files of runs lie too.
 func servers(t *testing.T) string {
 	t.Helper()
+	skipUnmeasured(t, cannotMeasure())
 	testbed.Programs(t, "wrk")
 	if err := buildServer(); err != nil {
 		t.Fatal(err)
@@ -310,14 +307,7 @@ func TestMachineWithoutWrkOrDiskSpaceIsRefused(t *testing.T) {
 	file := comparison(t, dir)
 	t.Run("a full disk", func(t *testing.T) {
 		full := t.TempDir()
-		if err := unix.Mount("tmpfs", full, "tmpfs", 0, "size=64k"); err != nil {
-			t.Skipf("this test mounts a small disk: %s", err)
-		}
-		t.Cleanup(func() {
-			if err := unix.Unmount(full, 0); err != nil {
-				t.Error(err)
-			}
-		})
+		mountSmall(t, full)
 		out, err := loadstone(t.Context(), "run", file, "--out", filepath.Join(full, "results")).CombinedOutput()
 		if got := statusAfter(err); got != statusBadInput || !bytes.Contains(out, []byte("free disk space")) {
 			t.Errorf("it ends with status %d: %s", got, out)
@@ -418,6 +408,7 @@ func TestInterruptedRunReportsCompleteBlocks(t *testing.T) {
 }
 
 func TestInterruptedCommandReportsInterruption(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	// A server that takes connections and never answers.
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -482,23 +473,4 @@ func leavesNothing(t *testing.T, dir string) {
 			t.Fatalf("these are left: %q", left)
 		}
 	}
-}
-
-// naming are the command lines of processes that name a folder.
-func naming(t *testing.T, dir string) []string {
-	t.Helper()
-	all, err := kernel.Proc("/proc").Processes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, p := range all {
-		text, err := os.ReadFile(kernel.Proc("/proc").Path(p.PID, "cmdline"))
-		cwd, _ := os.Readlink(kernel.Proc("/proc").Path(p.PID, "cwd")) // A process that has just ended has none.
-		line := string(bytes.ReplaceAll(text, []byte{0}, []byte(" ")))
-		if err == nil && p.PID != os.Getpid() && (strings.Contains(line, dir) || strings.HasPrefix(cwd, dir)) {
-			out = append(out, line)
-		}
-	}
-	return out
 }

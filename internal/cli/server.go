@@ -11,7 +11,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/config/samples"
-	"loadstone.dev/loadstone/internal/local/reexec"
 )
 
 const lastPort = 65535
@@ -45,7 +44,7 @@ func (s Server) Here(self string, taken func(port int) bool) (*v1alpha1.Benchmar
 		for s.Port < lastPort && taken(s.Port) {
 			s.Port++
 		}
-		s.Command = []string{self, reexec.ServerCommand, "--port=" + strconv.Itoa(s.Port)}
+		s.Command = []string{self, builtInServer, "--port=" + strconv.Itoa(s.Port)}
 	}
 	r, err := s.run(func(i *v1alpha1.Implementation) { i.Image, i.Port, i.Command = s.Image, int32(s.Port), s.Command })
 	if err == nil {

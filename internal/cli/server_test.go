@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadstone.dev/loadstone/api/v1alpha1"
-	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
@@ -24,7 +23,7 @@ func TestCalibrationMeasuresOneServerUnderTwoNames(t *testing.T) {
 	}{
 		"the sample on a cluster":           {Server.OnCluster, Server{Run: "aa", Port: 8080}, gohttp, 8080, []string{"/usr/local/bin/gohttp", "--port=8080"}},
 		"another image on a cluster":        {Server.OnCluster, Server{Run: "aa", Image: "zco:1", Port: 9090, Command: []string{"/zco"}}, "zco:1", 9090, []string{"/zco"}},
-		"this program on a free port":       {here, Server{Run: "aa", Port: 8080}, "", 8082, []string{"/bin/loadstone", reexec.ServerCommand, "--port=8082"}},
+		"this program on a free port":       {here, Server{Run: "aa", Port: 8080}, "", 8082, []string{"/bin/loadstone", builtInServer, "--port=8082"}},
 		"a command on this machine":         {here, Server{Run: "aa", Port: 8081, Command: []string{"./zco"}}, "", 8081, []string{"./zco"}},
 		"an image on this machine":          {here, Server{Run: "aa", Port: 80, Image: "zco:1"}, "zco:1", 80, nil},
 		"a command of an image, as it were": {here, Server{Run: "aa", Port: 80, Image: "zco:1", Command: []string{"/zco"}}, "zco:1", 80, []string{"/zco"}},

@@ -15,7 +15,6 @@ import (
 
 	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/cli/runfile"
-	"loadstone.dev/loadstone/internal/local"
 )
 
 const vsHelp = `Compares commands or images on this machine, without a file. The first argument is the baseline.
@@ -65,6 +64,11 @@ func vsCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if save == "" {
+				if err := refuseHere(c.OutOrStdout(), here.output); err != nil {
+					return err
+				}
+			}
 			if timed {
 				v.Format = v1alpha1.FormatTime
 			}
@@ -82,7 +86,7 @@ func vsCommand() *cobra.Command {
 				return writeNew(save, text)
 			}
 			return runAll(c, []string{"this comparison"}, here.output, func(ctx context.Context, out io.Writer, name string) (readyRun, error) {
-				return here.prepareFile(ctx, out, name, local.Options{Folder: "."}, file)
+				return here.prepareFile(ctx, out, name, localOptions{Folder: "."}, file)
 			})
 		},
 	}

@@ -89,6 +89,7 @@ func TestVsRefusesInvalidInput(t *testing.T) {
 
 // Whether the verdict counts depends on the machine; the measurements and the output do not.
 func TestVsTimesCommands(t *testing.T) {
+	skipUnmeasured(t, cannotMeasure())
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	results := filepath.Join(t.TempDir(), "results")

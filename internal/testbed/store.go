@@ -13,7 +13,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -209,7 +208,7 @@ func (p *storeProgram) start(certs string, more ...string) (ObjectStore, error) 
 
 // run starts a program that ends with this process, even after a panic. The kernel ties this to the starting thread, which therefore stays.
 func run(c *exec.Cmd) (exited <-chan struct{}, err error) {
-	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	c.SysProcAttr = endWithParent()
 	started, ended := make(chan error), make(chan struct{})
 	go func() {
 		runtime.LockOSThread()

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"loadstone.dev/loadstone/internal/analysis/compare"
 	"loadstone.dev/loadstone/internal/base/util"
@@ -96,16 +96,15 @@ func IsTerminal(stream any) bool {
 	if !ok {
 		return false
 	}
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil && os.Getenv("TERM") != "dumb"
+	return term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
 func widthOf(f *os.File) int {
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	if err != nil || size.Col == 0 {
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width == 0 {
 		return anyWidth
 	}
-	return int(size.Col)
+	return width
 }
 
 // Because says a reason in words, with its detail.

@@ -7,14 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
 func TestAStateThatCannotBeReadIsNotTakenForNone(t *testing.T) {
 	for name, text := range map[string]string{"half of it": `{"schema": "loads`, "of another shape": `{"schema": "loadstone.dev/local-state/v99"}`} {
 		dir := t.TempDir()
-		reexectest.Write(t, filepath.Join(dir, stateFile), text, 0o600)
+		write(t, dir, map[string]string{stateFile: text})
 		if s, err := Read(dir); err == nil {
 			t.Errorf("%s is read as %+v", name, s)
 		}
@@ -31,7 +30,7 @@ func TestTheNewestFolderOfARunIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reexectest.Write(t, filepath.Join(results, "quick-20280101-000000"), "no folder", 0o600)
+	write(t, results, map[string]string{"quick-20280101-000000": "no folder"})
 	for name, tc := range map[string]struct{ results, name, want string }{
 		"the later of two":           {results, "quick", filepath.Join(results, "quick-20260314-120001")},
 		"a name that another begins": {results, "quick-more", filepath.Join(results, "quick-more-20270101-000000")},
@@ -52,7 +51,8 @@ func TestOnlyWhatAKilledProcessWasWritingIsRemoved(t *testing.T) {
 	if _, err := folder.Put(t.Context(), "results/trials/a/manifest.json", "", []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	left := reexectest.Write(t, folder.URI("results/trials/a/"+temporary+"123"), "half", 0o600)
+	write(t, folder.URI("results/trials/a"), map[string]string{temporary + "123": "half"})
+	left := folder.URI("results/trials/a/" + temporary + "123")
 	if err := RemoveTemporary(folder.URI("results")); err != nil {
 		t.Fatal(err)
 	}
