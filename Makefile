@@ -11,6 +11,8 @@ NAMESPACE ?= loadstone-system
 RUN       ?= quick
 ONLY      ?=
 REPORT    ?=
+# A private ECDSA key in PEM that signs a release. Without it, make release signs nothing.
+SIGNING_KEY ?=
 export REGISTRY TAG
 
 LOADSTONE_CACHE ?= $(HOME)/.cache/loadstone
@@ -72,6 +74,25 @@ deploy: ## Install or upgrade Loadstone with Argo and MinIO through its Helm cha
 report: ## Fetch the report of a run (RUN=quick) and print its path.
 	@$(GO_BUILD) -o bin/ ./cmd/loadstone
 	@$(CLUSTER_ENV); bin/loadstone report --namespace "$${RUN_NAMESPACE:-default}" --system-namespace $(NAMESPACE) --out reports $(RUN)
+
+##@ Release
+
+.PHONY: release
+release: ## Build release/VERSION, which is all that is published: make release VERSION=0.1.0, and REGISTRY=host/path for the chart: a quarter of an hour the first time.
+	@[[ "$(origin VERSION)" != file ]] || { echo "error: name the version: make release VERSION=0.1.0" >&2; exit 2; }
+	@. hack/cluster/lib.sh; need_commands mmdebstrap:mmdebstrap dpkg-deb:dpkg /usr/share/keyrings/debian-archive-keyring.gpg:debian-archive-keyring; zig_up
+	@go run ./hack/release build -version "$(VERSION)" -commit "$(COMMIT)" -date "$(DATE)" -registry "$(REGISTRY)" -key "$(SIGNING_KEY)" "release/$(VERSION)"
+
+.PHONY: publish
+publish: ## Push images and chart of release/VERSION to a registry: make publish VERSION=0.1.0 REGISTRY=host/path, after docker login.
+	@[[ "$(origin VERSION)" != file && "$(origin REGISTRY)" != file ]] || { echo "error: name both: make publish VERSION=0.1.0 REGISTRY=host/path" >&2; exit 2; }
+	@go run ./hack/release publish -registry "$(REGISTRY)" "release/$(VERSION)"
+
+.PHONY: release-smoke
+release-smoke: ## Start the programs of release/VERSION for arm64 in qemu: make release-smoke VERSION=0.1.0: a minute.
+	@[[ "$(origin VERSION)" != file ]] || { echo "error: name the version: make release-smoke VERSION=0.1.0" >&2; exit 2; }
+	@. hack/cluster/lib.sh; need_commands qemu-aarch64-static:qemu-user-static
+	@go run ./hack/release smoke "release/$(VERSION)"
 
 ##@ Develop
 

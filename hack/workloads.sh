@@ -17,7 +17,6 @@ cd "$(dirname "$0")/.."
 # What was compiled once, in whatever clone, is not compiled again.
 export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$LOADSTONE_CACHE/ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
-ZIG_VERSION=0.14.1
 # Of the tests, what takes longest begins first. Go's tests of the folder workloads test the others.
 WORKLOADS=(zco coro uvhttp ipc lzlog) OTHERS=(uring ablation planted)
 RESULTS=bin/workloads RECORDS=hack/workloads/records
@@ -47,21 +46,6 @@ all_needs() {
   for name in fuzz "${WORKLOADS[@]}" "${OTHERS[@]}"; do
     needs "$name"
   done
-}
-
-# zig_up: zig in a folder of the cache, as the others have their servers there.
-zig_up() {
-  local dir=$LOADSTONE_CACHE/zig-$ZIG_VERSION zig
-  # Zig never forgets what it has compiled.
-  if [ -d "$ZIG_CACHE" ] && [ "$(du -sm "$ZIG_CACHE" | cut -f1)" -gt 2000 ]; then
-    rm -rf "$ZIG_CACHE"
-  fi
-  if [ ! -x "$BIN/zig" ] || [ "$("$BIN/zig" version)" != "$ZIG_VERSION" ]; then
-    from_pypi "$dir" "ziglang==$ZIG_VERSION"
-    zig=("$dir"/lib/python3*/site-packages/ziglang/zig)
-    mkdir -p "$BIN"
-    ln -sfn "${zig[0]}" "$BIN/zig"
-  fi
 }
 
 # measure PREFIX,...: leads the runs that the figures of these names need, one after the other, prints the figures, and keeps the runs' records.

@@ -75,6 +75,22 @@ from_pypi() {
   "$1/bin/pip" --quiet install --no-deps "$2"
 }
 
+ZIG_VERSION=0.14.1
+# zig_up: zig in a folder of the cache, as the others have their servers there.
+zig_up() {
+  local dir=$LOADSTONE_CACHE/zig-$ZIG_VERSION zig
+  # Zig never forgets what it has compiled.
+  if [ -d "$ZIG_CACHE" ] && [ "$(du -sm "$ZIG_CACHE" | cut -f1)" -gt 2000 ]; then
+    rm -rf "$ZIG_CACHE"
+  fi
+  if [ ! -x "$BIN/zig" ] || [ "$("$BIN/zig" version)" != "$ZIG_VERSION" ]; then
+    from_pypi "$dir" "ziglang==$ZIG_VERSION"
+    zig=("$dir"/lib/python3*/site-packages/ziglang/zig)
+    mkdir -p "$BIN"
+    ln -sfn "${zig[0]}" "$BIN/zig"
+  fi
+}
+
 # render FILE KEY=VALUE...: prints FILE with every @KEY@ replaced.
 render() {
   local text pair
