@@ -13,6 +13,8 @@ ONLY      ?=
 REPORT    ?=
 # A private ECDSA key in PEM that signs a release. Without it, make release signs nothing.
 SIGNING_KEY ?=
+# The address at which the files of a release will be. Without it, make release writes no install.sh, krew manifest and Homebrew formula.
+DOWNLOADS ?=
 export REGISTRY TAG
 
 LOADSTONE_CACHE ?= $(HOME)/.cache/loadstone
@@ -82,6 +84,7 @@ release: ## Build release/VERSION, which is all that is published: make release 
 	@[[ "$(origin VERSION)" != file ]] || { echo "error: name the version: make release VERSION=0.1.0" >&2; exit 2; }
 	@. hack/cluster/lib.sh; need_commands mmdebstrap:mmdebstrap dpkg-deb:dpkg /usr/share/keyrings/debian-archive-keyring.gpg:debian-archive-keyring; zig_up
 	@go run ./hack/release build -version "$(VERSION)" -commit "$(COMMIT)" -date "$(DATE)" -registry "$(REGISTRY)" -key "$(SIGNING_KEY)" "release/$(VERSION)"
+	@[ -z "$(DOWNLOADS)" ] || go run ./hack/release/dist -version "$(VERSION)" -downloads "$(DOWNLOADS)" "release/$(VERSION)"
 
 .PHONY: publish
 publish: ## Push images and chart of release/VERSION to a registry: make publish VERSION=0.1.0 REGISTRY=host/path, after docker login.

@@ -231,7 +231,8 @@ plan() {
       hack/cluster/build.sh plan >&2
       hack/cluster/build.sh plan versitygw "${SERVERS_OF_GITOPS[@]}" >&2
       (other_versions && hack/cluster/build.sh plan >&2)
-      docker info >/dev/null 2>&1 || list+=(buildah:buildah mmdebstrap:mmdebstrap)
+      docker info >/dev/null 2>&1 || list+=(buildah:buildah)
+      list+=(mmdebstrap:mmdebstrap dpkg-deb:dpkg qemu-aarch64-static:qemu-user-static)
       ;;
   esac
   if [ "$1" != test ]; then
