@@ -36,8 +36,11 @@ func mountSmall(t *testing.T, _ string) {
 
 func TestMeasuringCommandsSayInOneLineThatTheyNeedLinux(t *testing.T) {
 	for _, args := range [][]string{
-		{"run", filepath.Join("..", "..", "config", "samples", "local.yaml")}, {"vs", "./a --port={port}", "./b --port={port}"},
-		{"compare-refs", "main", "HEAD", "--", "./a"}, {"calibrate"}, {"doctor"},
+		{"run", filepath.Join("..", "..", "config", "samples", "local.yaml")},
+		{"vs", "./a --port={port}", "./b --port={port}"},
+		{"compare-refs", "main", "HEAD", "--", "./a"},
+		{"calibrate"},
+		{"doctor"},
 	} {
 		var out bytes.Buffer
 		root := New("loadstone")

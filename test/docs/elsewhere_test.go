@@ -60,7 +60,7 @@ var elsewhere = map[string]runner{
 	"go test ./internal/ui/server -run Browser -pictures FOLDER":             {tests, "go_tests test"},
 	"go test ./test/e2e -count=1 -run Quick -v":                              {tests, "go_tests test-cluster end-to-end"},
 
-	"curl -fsSL RELEASE/install.sh | sh":                                            {"hack/release/dist/install_test.go", `"sh", append([]string{"-s", "--"}`},
+	"curl -fsSL RELEASE/install.sh | sh":            {"hack/release/dist/install_test.go", `"sh", append([]string{"-s", "--"}`},
 	"make publish VERSION=0.1.0 REGISTRY=host/path": {"hack/release/publish_test.go", "func TestPublishPushesImagesAndChartFromFolderAlone("},
 }
 
@@ -91,8 +91,8 @@ var byHand = map[string]string{
 	"cat /sys/fs/cgroup/cpuset/loadstone/*/cpuset.cpus":                                                                 "looks into the cluster of hack/cluster",
 
 	"make release VERSION=0.1.0 REGISTRY=host/path DOWNLOADS=URL SIGNING_KEY=FILE": "compiles for four platforms, for a quarter of an hour; the tests of hack/release run its parts",
-	"make release-smoke VERSION=0.1.0":                               "needs a release, and qemu",
-	"go run ./hack/release pin":                                      "asks Debian for today's versions",
+	"make release-smoke VERSION=0.1.0":                                             "needs a release, and qemu",
+	"go run ./hack/release pin":                                                    "asks Debian for today's versions",
 
 	"kubectl --namespace loadstone-system port-forward service/loadstone-ui 8017:80": "goes on until it is ended, and needs a kubelet",
 
