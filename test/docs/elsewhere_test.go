@@ -60,6 +60,7 @@ var elsewhere = map[string]runner{
 	"go test ./internal/ui/server -run Browser -pictures FOLDER":             {tests, "go_tests test"},
 	"go test ./test/e2e -count=1 -run Quick -v":                              {tests, "go_tests test-cluster end-to-end"},
 
+	"make release":                                  {tests, "make -s release"},
 	"curl -fsSL RELEASE/install.sh | sh":            {"hack/release/dist/install_test.go", `"sh", append([]string{"-s", "--"}`},
 	"make publish VERSION=0.1.0 REGISTRY=host/path": {"hack/release/publish_test.go", "func TestPublishPushesImagesAndChartFromFolderAlone("},
 }

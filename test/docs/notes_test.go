@@ -122,10 +122,10 @@ func (r *reader) notes(t *testing.T, name string) string {
 	return release.Info.Notes
 }
 
-// roleOfThePage has the installation page's values for a store with a role.
+// roleOfThePage has the values of the page of stores for a store with a role.
 func roleOfThePage(t *testing.T) string {
 	t.Helper()
-	for _, text := range fenced(pages(t)["docs/installation.md"], "yaml") {
+	for _, text := range fenced(pages(t)["docs/stores.md"], "yaml") {
 		if strings.Contains(text, "byRole: true") {
 			return text
 		}
