@@ -274,7 +274,7 @@ leads() {
 case ${1:-} in
   test) leads test "a quarter of an hour" test_product ;;
   test-workloads) leads test-workloads "ten minutes" test_workloads ;;
-  test-cluster) leads test-cluster "half an hour" test_cluster ;;
+  test-cluster) leads test-cluster "three quarters of an hour" test_cluster ;;
   unit)
     trap summary EXIT
     RUN_AGAIN="make unit"
