@@ -28,7 +28,7 @@ func prove(store artifact.Bucket) func(context.Context) error {
 			}
 			if told != err.Error() && ctx.Err() == nil {
 				told = err.Error()
-				log.FromContext(ctx).Error(err, "the object store is not usable yet: no run can start")
+				log.FromContext(ctx).Error(err, "the object store is not usable yet")
 			}
 			select {
 			case <-ctx.Done():
@@ -39,6 +39,7 @@ func prove(store artifact.Bucket) func(context.Context) error {
 	}
 }
 
+// proveOnce uses a key and a text that never change: another text would be refused.
 func proveOnce(ctx context.Context, store artifact.Bucket) error {
 	ctx, cancel := context.WithTimeout(ctx, proofDeadline)
 	defer cancel()

@@ -167,7 +167,7 @@ func transport(c Config, dial Dial) (http.RoundTripper, error) {
 // URI is an object's address for people, such as s3://bucket/key, without credentials.
 func (s *Store) URI(key string) string { return "s3://" + s.bucket + "/" + key }
 
-// Put writes an object once.
+// Put writes an object once. Rewriting the same content succeeds; other content is ErrExists.
 func (s *Store) Put(ctx context.Context, key, contentType string, body []byte) (record.Artifact, error) {
 	a := describe(key, body)
 	written, err := s.putNew(ctx, key, contentType, body)
@@ -207,6 +207,8 @@ func (s *Store) putNew(ctx context.Context, key, contentType string, body []byte
 		return true, nil
 	case minio.ToErrorResponse(err).StatusCode == http.StatusPreconditionFailed:
 		return false, nil
+	case minio.ToErrorResponse(err).Code == minio.NotImplemented:
+		return false, fmt.Errorf("writing %s: %w", s.URI(key), ErrNoConditions)
 	default:
 		return false, s.explain("writing", key, err)
 	}
@@ -372,8 +374,6 @@ func (s *Store) explain(doing, key string, err error) error {
 	case minio.AccessDenied, "InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "AllAccessDisabled", "InvalidTokenId":
 		kind = s.denied
 		s.opener.Expire() // A role's next credentials may work.
-	case minio.NotImplemented:
-		kind = ErrNoConditions
 	case "AuthorizationHeaderMalformed", "InvalidRegion", "PermanentRedirect":
 		kind = ErrRegion
 		if resp.Region != "" {
