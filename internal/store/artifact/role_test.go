@@ -97,7 +97,7 @@ func sts(t *testing.T, store testbed.ObjectStore, policy string, life time.Durat
 
 func documented(t *testing.T, bucket string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/installation.md")
+	page, err := os.ReadFile("../../../docs/stores.md")
 	if err != nil {
 		t.Fatal(err)
 	}
