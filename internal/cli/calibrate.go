@@ -15,9 +15,9 @@ import (
 	"loadstone.dev/loadstone/internal/client/kube"
 )
 
-const calibrateHelp = `Measures one server under two names (an A/A run) and prints the difference. The difference is the noise floor
-of the machine. A calibration takes about four minutes, and longer if blocks are disturbed and repeated.
-Reports of later runs on the same machine print the noise floor next to their verdicts.
+const calibrateHelp = `Measures one server under two names (an A/A run) and prints the noise floor of the machine. For each metric, it
+is the smallest difference that ten blocks find in 80 % of runs. A calibration takes about four minutes, and
+longer if blocks are disturbed and repeated. Reports of later runs on the same machine print the noise floor.
 
 On this machine, the server is COMMAND or the program in --image, and must listen on --port. Default: a small
 built-in server. The noise floor is stored in the folder calibrations, next to the results folder. Later runs
