@@ -212,7 +212,7 @@ seccompProfile:
 
 {{/* Rules of the web pages in namespaces with runs. */}}
 {{- define "loadstone.uiRules" -}}
-# The operator provides the files of a run to accounts with access to the run.
+# Whoever can read a run can download its files.
 - apiGroups: [loadstone.dev]
   resources: [benchmarkruns]
   verbs: [get, list, watch]

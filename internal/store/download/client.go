@@ -30,13 +30,11 @@ type Client struct {
 
 // NewClient makes a Client without connecting. system is the namespace of the operator.
 func NewClient(config *rest.Config, system string) (*Client, error) {
-	carrying := rest.CopyConfig(config)
-	carrying.Wrap(carry)
-	way, err := rest.HTTPClientFor(carrying)
+	way, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client of the operator: %w", err)
 	}
-	host, _, err := rest.DefaultServerUrlFor(carrying)
+	host, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client of the operator: %w", err)
 	}
@@ -46,33 +44,16 @@ func NewClient(config *rest.Config, system string) (*Client, error) {
 // Within returns a client that limits files to most bytes.
 func (c *Client) Within(most int64) *Client { return &Client{c.http, c.base, most} }
 
-// carry sends the operator the kubeconfig's token. Impersonating users send none: the operator would see the real user.
-func carry(way http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(q *http.Request) (*http.Response, error) {
-		a := q.Header.Get("Authorization")
-		if strings.HasPrefix(a, bearer) && q.Header.Get("Impersonate-User") == "" {
-			q = q.Clone(q.Context())
-			q.Header.Set(TokenHeader, a)
-		}
-		return way.RoundTrip(q)
-	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-// RoundTrip implements http.RoundTripper.
-func (f roundTripper) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
-
 // Files are those of one run.
 type Files struct {
 	client          *Client
 	namespace, name string
-	prefix          string
+	prefix, key     string
 }
 
 // Of returns a run's files.
 func (c *Client) Of(r *v1alpha1.BenchmarkRun) Files {
-	return Files{c, r.Namespace, r.Name, PrefixOf(r)}
+	return Files{c, r.Namespace, r.Name, PrefixOf(r), r.Status.DownloadKey}
 }
 
 // Hold reports whether a key is one of theirs.
@@ -84,12 +65,17 @@ func (f Files) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	if !f.Hold(key) {
 		return nil, fmt.Errorf("%w: %s is no file of BenchmarkRun %s/%s", ErrRefused, key, f.namespace, f.name)
 	}
+	if f.key == "" {
+		return nil, fmt.Errorf("%w: BenchmarkRun %s/%s has no download key yet: try again; if it stays so, the operator is older than this program or does not serve the namespace",
+			ErrRefused, f.namespace, f.name)
+	}
 	ctx, cancel := context.WithTimeout(ctx, fileDeadline)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address(f.client.base, f.namespace, f.name, file).String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("asking the operator for %s: %w", key, err)
 	}
+	q.Header.Set(AuthorizationHeader, authorization(f.key, f.namespace, f.name, file, time.Now()))
 	answer, err := f.client.http.Do(q)
 	if err != nil {
 		return nil, fmt.Errorf("asking the operator for %s: %w", key, err)
