@@ -164,8 +164,9 @@ seccompProfile:
 
 {{/* Namespaces with runs, separated by commas; always with the release's own. Empty: all namespaces. */}}
 {{- define "loadstone.led" -}}
-{{- with .Values.runs.namespaces -}}
-{{- append . $.Release.Namespace | uniq | sortAlpha | join "," -}}
+{{- $listed := .Values.runs.namespaces | default list -}}
+{{- if not (has "*" $listed) -}}
+{{- append $listed .Release.Namespace | uniq | sortAlpha | join "," -}}
 {{- end -}}
 {{- end }}
 

@@ -16,10 +16,17 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-const fileDeadline = time.Minute
+const (
+	fileDeadline = time.Minute
+	ledDeadline  = 10 * time.Second
+)
 
-// ErrRefused: the operator refuses the download, or is unavailable.
-var ErrRefused = errors.New("the operator refused the download")
+var (
+	// ErrRefused: the operator refuses the download, or is unavailable.
+	ErrRefused = errors.New("the operator refused the download")
+	// ErrNotLed: the operator ignores runs of a namespace.
+	ErrNotLed = errors.New("the operator does not lead the run")
+)
 
 // Client downloads files from a cluster's operator through the API server.
 type Client struct {
@@ -43,6 +50,25 @@ func NewClient(config *rest.Config, system string) (*Client, error) {
 
 // Within returns a client that limits files to most bytes.
 func (c *Client) Within(most int64) *Client { return &Client{c.http, c.base, most} }
+
+// Led returns ErrNotLed if the operator ignores runs of a namespace. Another error means that this is unknown.
+func (c *Client) Led(ctx context.Context, namespace string) error {
+	ctx, cancel := context.WithTimeout(ctx, ledDeadline)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath(namespaces, url.PathEscape(namespace)).String(), nil)
+	if err != nil {
+		return fmt.Errorf("asking the operator for namespace %s: %w", namespace, err)
+	}
+	answer, err := c.http.Do(q)
+	if err != nil {
+		return fmt.Errorf("asking the operator for namespace %s: %w", namespace, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	return refused(answer)
+}
 
 // Files are those of one run.
 type Files struct {
@@ -115,6 +141,8 @@ func refused(answer *http.Response) error {
 	switch answer.StatusCode {
 	case http.StatusNotFound:
 		return fmt.Errorf("%w: %s", artifact.ErrNotFound, text)
+	case http.StatusMisdirectedRequest:
+		return fmt.Errorf("%w: %s", ErrNotLed, text)
 	case http.StatusServiceUnavailable:
 		return fmt.Errorf("%s (%s)", text, answer.Status)
 	case http.StatusBadGateway:

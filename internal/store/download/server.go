@@ -52,10 +52,11 @@ type Shelf interface {
 // Server serves files:
 //
 //	GET /v1/namespaces/NAMESPACE/benchmarkruns/NAME/FILE   Loadstone-Authorization: Loadstone-HMAC-SHA256 TIME SIGNATURE
+//	GET /v1/namespaces/NAMESPACE                           whether its runs are led
 //
 // FILE is a key below the run's prefix in the store. The signature is made with the run's download key, which its status shows to everyone who
-// may get it. 401: no signature, or an old one. 403: another run's signature, or no such run. 404: no such file. 502: not a Loadstone file.
-// 503: store or API server unavailable.
+// may get it. 401: no signature, or an old one. 403: another run's signature, or no such run. 404: no such file. 421: the namespace's runs are
+// not led. 502: not a Loadstone file. 503: store or API server unavailable.
 type Server struct {
 	Runs client.Reader
 	// Key is the operator's. Download keys are derived from it.
@@ -96,10 +97,27 @@ func (s *Server) handler() http.Handler {
 	s.turns = serve.NewTurns(atOnce, eachAtOnce)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+route, s.file)
+	mux.HandleFunc("GET "+namespaces+"{namespace}", s.namespace)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Server", answers)
 		mux.ServeHTTP(w, q)
 	})
+}
+
+func (s *Server) namespace(w http.ResponseWriter, q *http.Request) {
+	key := client.ObjectKey{Namespace: q.PathValue("namespace")}
+	if r := s.led(key.Namespace); r != nil {
+		refuse(w, key, r)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) led(namespace string) *refusal {
+	if s.Leads == nil || s.Leads(namespace) {
+		return nil
+	}
+	return &refusal{http.StatusMisdirectedRequest, fmt.Sprintf("the operator ignores runs in namespace %s: add it to the chart value runs.namespaces, or use another namespace", namespace), nil}
 }
 
 type refusal struct {
@@ -161,8 +179,8 @@ func (s *Server) authorize(ctx context.Context, authorization string, key client
 		says := fmt.Sprintf("the request is of %s, and the operator's clock shows %s: set the clock of your machine", at.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 		return nil, &refusal{http.StatusUnauthorized, says, nil}
 	}
-	if s.Leads != nil && !s.Leads(key.Namespace) {
-		return nil, &refusal{http.StatusNotFound, fmt.Sprintf("this installation leads no runs in namespace %s (chart value runs.namespaces)", key.Namespace), nil}
+	if r := s.led(key.Namespace); r != nil {
+		return nil, r
 	}
 	var r v1alpha1.BenchmarkRun
 	if err := s.Runs.Get(ctx, key, &r); client.IgnoreNotFound(err) != nil {
@@ -235,7 +253,10 @@ const (
 	answers = "loadstone"
 )
 
-const route = "/v1/namespaces/{namespace}/benchmarkruns/{name}/{file...}"
+const (
+	namespaces = "/v1/namespaces/"
+	route      = namespaces + "{namespace}/benchmarkruns/{name}/{file...}"
+)
 
 func address(base *url.URL, namespace, name, file string) *url.URL {
 	return base.JoinPath("v1/namespaces", url.PathEscape(namespace), "benchmarkruns", url.PathEscape(name), (&url.URL{Path: file}).EscapedPath())

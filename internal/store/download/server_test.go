@@ -273,15 +273,27 @@ func (w *world) manifest() string {
 	return authorization(w.runs["a"].Status.DownloadKey, "a", "quick", "manifest.json", time.Now())
 }
 
-// The cache has no runs of other namespaces.
-func TestARunOfANamespaceThatIsNotLedIsSaid(t *testing.T) {
+// Users of other namespaces learn why their runs have no status.
+func TestANamespaceThatIsNotLedIsSaid(t *testing.T) {
 	w := newWorld(t)
 	s := &Server{Runs: w.c, Key: operatorKey, Shelf: shelf{text: "x", size: 1}, Leads: func(namespace string) bool { return namespace == "b" }}
 	server := httptest.NewTLSServer(s.handler())
 	defer server.Close()
-	answer, text := ask(t, server.Listener.Addr().String(), "/v1/namespaces/a/benchmarkruns/quick/manifest.json", w.manifest())
-	if want := "this installation leads no runs in namespace a (chart value runs.namespaces)"; answer.StatusCode != http.StatusNotFound || !strings.Contains(text, want) {
-		t.Errorf("it is answered %s: %s, want 404: %s", answer.Status, text, want)
+	c := clientOf(t, &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
+	c.base = c.base.ResolveReference(&url.URL{Path: "/"})
+	const want = "the operator ignores runs in namespace a: add it to the chart value runs.namespaces"
+	if _, err := c.Of(w.runs["a"]).Get(t.Context(), w.pages["a"].key, ""); !errors.Is(err, ErrNotLed) || !strings.Contains(err.Error(), want) {
+		t.Errorf("a download is answered %v, want %s", err, want)
+	}
+	if err := c.Led(t.Context(), "a"); !errors.Is(err, ErrNotLed) || !strings.Contains(err.Error(), want) {
+		t.Errorf("of namespace a it says %v, want %s", err, want)
+	}
+	if err := c.Led(t.Context(), "b"); err != nil {
+		t.Errorf("of namespace b it says %v", err)
+	}
+	server.Config.Handler = http.NotFoundHandler() // An older operator, which has no such answer.
+	if err := c.Led(t.Context(), "a"); err == nil || errors.Is(err, ErrNotLed) {
+		t.Errorf("of an operator that does not say, it says %v", err)
 	}
 }
 

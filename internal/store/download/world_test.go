@@ -84,7 +84,7 @@ func newWorld(t *testing.T) *world {
 	s := testbed.Store(t)
 	w.store, err = artifact.Open(artifact.Config{Endpoint: s.Endpoint, Bucket: s.NewBucket(t), Region: "us-east-1", AccessKey: s.AccessKey, SecretKey: s.SecretKey})
 	w.must(err)
-	for _, name := range []string{"a", "b"} {
+	for _, name := range []string{"a", "b", "unled"} {
 		w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
 	for _, name := range []string{"a", "b"} {
@@ -130,7 +130,7 @@ func (w *world) start(scheme *runtime.Scheme) {
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: new(testbed.Patience),
 	})
 	w.must(err)
-	w.must(m.Add(&Server{Runs: m.GetClient(), Key: operatorKey, Shelf: w.store, Addr: w.address}))
+	w.must(m.Add(&Server{Runs: m.GetClient(), Key: operatorKey, Leads: func(n string) bool { return n != "unled" }, Shelf: w.store, Addr: w.address}))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Start(ctx) }()
