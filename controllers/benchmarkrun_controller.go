@@ -29,6 +29,7 @@ import (
 	"loadstone.dev/loadstone/internal/cluster/facts"
 	"loadstone.dev/loadstone/internal/cluster/queue"
 	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/store/download"
 )
 
 // BenchmarkRunReconciler takes runs from a spec to a report.
@@ -123,7 +124,7 @@ func (r *BenchmarkRunReconciler) observe(ctx context.Context, run *v1alpha1.Benc
 	if r.Absence != nil {
 		from, to = r.Absence()
 	}
-	s := &runScope{run: run, now: r.Now(), trials: trials, absence: facts.Absence(run, from, to)}
+	s := &runScope{run: run, now: r.Now(), trials: trials, absence: facts.Absence(run, from, to), downloadKey: download.RunKey(r.Key, run.UID)}
 	s.workflow, err = r.engine().Find(ctx, run, runFacts(s).Part())
 	return s, err
 }

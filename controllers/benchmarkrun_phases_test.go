@@ -32,6 +32,7 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/plan"
 	"loadstone.dev/loadstone/internal/store/artifact"
+	"loadstone.dev/loadstone/internal/store/download"
 )
 
 func TestFailedOrSilentArgoAgentPodIsReplaced(t *testing.T) {
@@ -327,17 +328,43 @@ func newScheme(t *testing.T) *runtime.Scheme {
 // Something that is missing is no reason to look again and again in silence.
 func TestMissingInstallationObjectIsError(t *testing.T) {
 	s := runScopeOf(t, func(s *runScope) { s.run.Finalizers = []string{v1alpha1.Finalizer} })
-	scheme := newScheme(t)
+	if _, err := reconcilerOf(t, s.run).Reconcile(t.Context(), s.run); err == nil || !strings.Contains(err.Error(), "writing Secret loadstone-run-tokens") {
+		t.Errorf("without the Secret of tokens: %v", err)
+	}
+}
+
+// Runs of earlier versions have no key, and those of an earlier operator's key have another.
+func TestEndedRunGetsDownloadKey(t *testing.T) {
+	for name, had := range map[string]string{"a run of an earlier version": "", "a run of another key": "old"} {
+		t.Run(name, func(t *testing.T) {
+			s := runScopeOf(t, func(s *runScope) {
+				s.run.Status.CompletionTime, s.run.Status.DownloadKey = &metav1.Time{Time: noon.Add(-time.Hour)}, had
+			})
+			r := reconcilerOf(t, s.run)
+			if _, err := r.Reconcile(t.Context(), s.run); err != nil {
+				t.Fatal(err)
+			}
+			var got v1alpha1.BenchmarkRun
+			if err := r.Get(t.Context(), client.ObjectKeyFromObject(s.run), &got); err != nil {
+				t.Fatal(err)
+			}
+			if want := download.RunKey(r.Key, s.run.UID); got.Status.DownloadKey != want {
+				t.Errorf("its key is %q, want %q", got.Status.DownloadKey, want)
+			}
+		})
+	}
+}
+
+// reconcilerOf works on a cluster that has only a run.
+func reconcilerOf(t *testing.T, run *v1alpha1.BenchmarkRun) *BenchmarkRunReconciler {
+	t.Helper()
 	byName := func(o client.Object) []string { return []string{o.GetName()} }
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(s.run).WithStatusSubresource(s.run).WithIndex(argo.New(), metav1.ObjectNameField, byName)
+	builder := fake.NewClientBuilder().WithScheme(newScheme(t)).WithObjects(run).WithStatusSubresource(run).WithIndex(argo.New(), metav1.ObjectNameField, byName)
 	if err := index.Index(t.Context(), indexed{builder}); err != nil {
 		t.Fatal(err)
 	}
 	c := builder.Build()
-	r := &BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{}, Recorder: events.NewFakeRecorder(10), Namespace: "system", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Now: func() time.Time { return noon }}
-	if _, err := r.Reconcile(t.Context(), s.run); err == nil || !strings.Contains(err.Error(), "writing Secret loadstone-run-tokens") {
-		t.Errorf("without the Secret of tokens: %v", err)
-	}
+	return &BenchmarkRunReconciler{Client: c, Live: c, Store: brokenStore{}, Recorder: events.NewFakeRecorder(10), Namespace: "system", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Now: func() time.Time { return noon }}
 }
 
 // indexed gives a client that is built the indexes of the operator's cache.

@@ -23,8 +23,9 @@ type runScope struct {
 	trials   []v1alpha1.Trial
 	workflow *unstructured.Unstructured
 	// absence is the time without a leader, not counting the wait for Argo since the last pass.
-	absence conduct.Absence
-	now     time.Time
+	absence     conduct.Absence
+	now         time.Time
+	downloadKey string
 
 	plan *plan.Plan
 	// begins is true in the first pass of the run's turn.

@@ -17,7 +17,7 @@ func (s *runScope) prefix() string { return runPrefix(s.run) }
 
 func runStatus(s *runScope) v1alpha1.BenchmarkRunStatus {
 	st := *s.run.Status.DeepCopy()
-	st.ObservedGeneration = &s.run.Generation
+	st.ObservedGeneration, st.DownloadKey = &s.run.Generation, s.downloadKey
 	if s.ended() {
 		return st
 	}

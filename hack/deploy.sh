@@ -12,10 +12,11 @@ kubectl label namespace default --overwrite pod-security.kubernetes.io/enforce=r
 # A cluster without a StorageClass, as that of hack/cluster, has no volume for MinIO.
 persistent=false
 [ -z "$(kubectl get storageclasses --output name)" ] || persistent=true
+# Tests have namespaces of their own.
 # A number is a tag, too, and MinIO's is its own: MINIO_TAG leaves it where it is while TAG changes.
 helm upgrade --install loadstone "${CHART:-charts/loadstone}" --namespace "$namespace" \
   --set "images.registry=${REGISTRY:-localhost/loadstone}" --set-string "images.tag=${TAG:-dev}" \
-  --set-string "images.minio.tag=${MINIO_TAG:-${TAG:-dev}}" --set "minio.persistence.enabled=$persistent" "$@" >/dev/null
+  --set-string "images.minio.tag=${MINIO_TAG:-${TAG:-dev}}" --set "minio.persistence.enabled=$persistent" --set 'runs.namespaces={*}' "$@" >/dev/null
 # The tag may be the same while the image is not, which Argo, the webhook and the pages have, too.
 for program in $(kubectl --namespace "$namespace" get deployments loadstone loadstone-argo loadstone-webhook loadstone-ui --ignore-not-found --output name); do
   kubectl --namespace "$namespace" rollout restart "$program" >/dev/null

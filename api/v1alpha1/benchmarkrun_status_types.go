@@ -157,6 +157,12 @@ type BenchmarkRunStatus struct {
 	// +default=-1
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
+	// downloadKey signs requests for the run's stored files, so that everyone who may get the run can download them.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	DownloadKey string `json:"downloadKey,omitempty"`
+
 	// planHash is the digest of the compiled plan.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

@@ -214,7 +214,7 @@ func run(ctx context.Context, args []string) error {
 	if err := register(m, o, key, fence, told, access); err != nil {
 		return err
 	}
-	if err := handOut(m, direct, o, told); err != nil {
+	if err := handOut(m, key, o, told); err != nil {
 		return err
 	}
 	if err := m.Start(ctx); err != nil {
@@ -234,13 +234,13 @@ func monitor(m ctrl.Manager, fence *leader.Fence) (*Store, error) {
 	return told, nil
 }
 
-// handOut adds the download server to a manager. It only reads, so its reviews and its store bypass the fence.
-func handOut(m ctrl.Manager, reviews client.Client, o options, told *Store) error {
+// handOut adds the download server to a manager. It only reads, so its store bypasses the fence.
+func handOut(m ctrl.Manager, key ed25519.PrivateKey, o options, told *Store) error {
 	shelf, err := artifact.OpenBehind(o.store, told.Count)
 	if err != nil {
 		return err
 	}
-	if err := m.Add(&download.Server{Runs: m.GetClient(), Leads: o.led.Has, Reviews: reviews, Shelf: shelf, Addr: o.handout}); err != nil {
+	if err := m.Add(&download.Server{Runs: m.GetClient(), Key: key, Leads: o.led.Has, Shelf: shelf, Addr: o.handout}); err != nil {
 		return fmt.Errorf("registering the handout: %w", err)
 	}
 	return nil

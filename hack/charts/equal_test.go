@@ -71,12 +71,12 @@ func mustParse(t *testing.T, s string) []object {
 	return list
 }
 
-// embedded installs everything that config/default has.
-var embedded = []string{"images.tag=dev", "test.enabled=false", "uninstall.hook=false"}
+// embedded installs everything that config/default has. Kustomize cannot list namespaces.
+var embedded = []string{"images.tag=dev", "runs.namespaces={*}", "test.enabled=false", "uninstall.hook=false"}
 
 // external installs only the operator, as config/external does.
 var external = []string{
-	"images.tag=dev", "test.enabled=false", "uninstall.hook=false",
+	"images.tag=dev", "runs.namespaces={*}", "test.enabled=false", "uninstall.hook=false",
 	"argo.enabled=false", "argo.instanceID=",
 	"minio.enabled=false", "s3.endpoint=s3.amazonaws.com", "s3.tls=true", "s3.existingSecret=loadstone-s3",
 }

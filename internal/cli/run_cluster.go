@@ -69,6 +69,9 @@ func (o clusterRun) prepare(ctx context.Context, out io.Writer, file string) (re
 }
 
 func (o clusterRun) lead(ctx context.Context, told screen.Teller, c client.Client, run *v1alpha1.BenchmarkRun) error {
+	if err := o.kube.Led(ctx, run.Namespace); err != nil {
+		return err
+	}
 	followed, err := kube.Applier{Client: c, Replace: o.replace, Note: told.Note}.Apply(ctx, run)
 	if err != nil {
 		return err

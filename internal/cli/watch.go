@@ -104,5 +104,8 @@ func findRun(ctx context.Context, k *kube.Flags, name string) (*v1alpha1.Benchma
 		return nil, nil, err
 	}
 	run, err := kube.Run(ctx, c, client.ObjectKey{Namespace: namespace, Name: name})
+	if err == nil && len(run.Status.Conditions) == 0 {
+		err = k.Led(ctx, namespace)
+	}
 	return run, c, err
 }

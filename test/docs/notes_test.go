@@ -25,14 +25,15 @@ var installations = map[string]struct {
 	settings []string
 	says     string
 }{
-	"as it comes": {nil, "Show its credentials:"},
+	"as it comes":        {nil, "Create runs only in the namespaces default, " + system + "; runs"},
+	"a store of its own": {[]string{"runs.namespaces={*}"}, "Show its credentials:"},
 	"an Argo and a store of the user's": {
 		[]string{"argo.enabled=false", "argo.instanceID=", "minio.enabled=false", "s3.endpoint=s3.example.com:9000", "s3.existingSecret=s3-key"},
 		"Your Argo controller must run workflows of namespace " + system + ". With",
 	},
 	"some namespaces, no volume and no test": {
 		[]string{"runs.namespaces={perf}", "minio.persistence.enabled=false", "test.enabled=false"},
-		"Create runs only in the namespaces " + system + ", perf; runs in other namespaces are ignored.",
+		"Create runs only in the namespaces " + system + ", perf; runs in other namespaces are ignored\n(runs.namespaces).",
 	},
 	"MinIO with a Secret of the user's": {
 		[]string{"s3.existingSecret=root", "s3.secretKeys.accessKey=root.user", "s3.secretKeys.secretKey=root.password"}, "get secret root -o",
@@ -42,7 +43,7 @@ var installations = map[string]struct {
 		[]string{"runs.namespaces={perf}", "ui.enabled=true"}, "sees all runs, reports and stored files of the namespaces " + system + ", perf.",
 	},
 	"pages of all, without policies": {
-		[]string{"ui.enabled=true", "networkPolicy.enabled=false"}, "of all namespaces. Without networkPolicy.enabled, every pod in the cluster can reach it.",
+		[]string{"runs.namespaces={*}", "ui.enabled=true", "networkPolicy.enabled=false"}, "of all namespaces. Without networkPolicy.enabled, every pod in the cluster can reach it.",
 	},
 }
 

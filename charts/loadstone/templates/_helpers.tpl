@@ -164,8 +164,9 @@ seccompProfile:
 
 {{/* Namespaces with runs, separated by commas; always with the release's own. Empty: all namespaces. */}}
 {{- define "loadstone.led" -}}
-{{- with .Values.runs.namespaces -}}
-{{- append . $.Release.Namespace | uniq | sortAlpha | join "," -}}
+{{- $listed := .Values.runs.namespaces | default list -}}
+{{- if not (has "*" $listed) -}}
+{{- append $listed .Release.Namespace | uniq | sortAlpha | join "," -}}
 {{- end -}}
 {{- end }}
 
@@ -212,7 +213,7 @@ seccompProfile:
 
 {{/* Rules of the web pages in namespaces with runs. */}}
 {{- define "loadstone.uiRules" -}}
-# The operator provides the files of a run to accounts with access to the run.
+# Whoever can read a run can download its files.
 - apiGroups: [loadstone.dev]
   resources: [benchmarkruns]
   verbs: [get, list, watch]

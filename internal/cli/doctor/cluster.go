@@ -20,6 +20,8 @@ type Cluster struct {
 	Release, Own string
 	// Missing are configured namespaces that do not exist. Locked are those without permissions for the operator.
 	Missing, Locked []string
+	// Ignored is the namespace of the kubeconfig if the operator ignores its runs.
+	Ignored string
 	// Argo is true if Argo Workflows is installed. ArgoAway says why no controller runs the operator's workflows; empty if one does or none is
 	// visible. ArgoElsewhere is true if the chart installed no controller. ArgoOwn is then the user-managed one, if visible.
 	Argo     bool
@@ -85,6 +87,10 @@ func (c Cluster) operator() Finding {
 
 func (c Cluster) namespaces() []Finding {
 	var out []Finding
+	if c.Ignored != "" {
+		out = append(out, say("namespaces", Note, "Add it to the chart value runs.namespaces, or use another namespace.",
+			"the operator ignores runs in namespace %s, which your kubeconfig uses", c.Ignored))
+	}
 	if len(c.Missing) > 0 {
 		out = append(out, say("namespaces", Note, "Remove them from the chart value runs.namespaces, or create them and run helm upgrade.",
 			"runs.namespaces lists missing namespaces, where no runs are started: %s", strings.Join(c.Missing, ", ")))

@@ -118,6 +118,9 @@ func TestClusterProblemsHaveFixes(t *testing.T) {
 		"an old Kubernetes": {func(c *Cluster) { c.Version, c.Minor = "v1.29.0", 29 }, "Kubernetes", Fault, "version v1.29.0 is too old: Loadstone needs 1.30 or newer"},
 		"no operator":       {func(c *Cluster) { c.Operator = "found 0 operators" }, "operator", Fault, "found 0 operators"},
 		"another release":   {func(c *Cluster) { c.Release = "0" }, "operator", Note, "operator is 0, CLI is 1"},
+		"a namespace that is not led": {
+			func(c *Cluster) { c.Ignored = "team-a" }, "namespaces", Note, "the operator ignores runs in namespace team-a, which your kubeconfig uses",
+		},
 		"a namespace that is gone": {
 			func(c *Cluster) { c.Missing = []string{"team-b"} }, "namespaces", Note, "lists missing namespaces, where no runs are started: team-b",
 		},

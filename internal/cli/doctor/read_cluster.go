@@ -57,6 +57,9 @@ func ReadCluster(ctx context.Context, k *kube.Flags) (Cluster, error) {
 		seen.ArgoOwn, seen.ArgoAway, seen.ArgoUnready = lookAtOwnArgo(ctx, c, k.System)
 	}
 	lookAtOperator(ctx, c, k.System, &seen)
+	if own, err := k.Namespace(); err == nil && k.Led(ctx, own) != nil {
+		seen.Ignored = own
+	}
 	seen.Store, seen.StoreUnseen = judgedStore(lookAtStore(ctx, k))
 	seen.Nodes, err = lookAtNodes(ctx, c, d.RESTClient())
 	return seen, err

@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadstone.dev/loadstone/internal/store/download"
 )
 
 // Flags selects a cluster by kubectl's flags and files.
@@ -123,6 +125,22 @@ func (k *Flags) Client(ctx context.Context) (client.Client, error) {
 		return nil, err
 	}
 	return Connect(ctx, config)
+}
+
+// Led returns an error if the operator ignores runs of a namespace. An operator that does not answer may lead them.
+func (k *Flags) Led(ctx context.Context, namespace string) error {
+	config, err := k.Config()
+	if err != nil {
+		return err
+	}
+	operator, err := download.NewClient(config, k.System)
+	if err != nil {
+		return err
+	}
+	if err := operator.Led(ctx, namespace); errors.Is(err, download.ErrNotLed) {
+		return invalid(err)
+	}
+	return nil
 }
 
 // Installation returns the cluster's Loadstone with its store. Close it after use.

@@ -29,7 +29,7 @@ func bucket(t *testing.T) *Installation {
 
 func TestRefusedDownloadIsReadWithKey(t *testing.T) {
 	run := &v1alpha1.BenchmarkRun{}
-	run.Namespace, run.Name, run.UID = "bench", "quick", "0123456789"
+	run.Namespace, run.Name, run.UID, run.Status.DownloadKey = "bench", "quick", "0123456789", "key"
 	own, foreign := download.PrefixOf(run)+"/manifest.json", "bench/gone-01234567/manifest.json"
 	in := bucket(t)
 	for _, key := range []string{own, foreign} {

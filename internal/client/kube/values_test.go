@@ -52,7 +52,7 @@ func newFollowed(t *testing.T, data record.RunData) *followed {
 		t.Fatal(err)
 	}
 	f.status(func(s *v1alpha1.BenchmarkRunStatus) {
-		s.StartTime = &metav1.Time{Time: data.Manifest.Started}
+		s.StartTime, s.DownloadKey = &metav1.Time{Time: data.Manifest.Started}, "key"
 		s.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSucceeded, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInProgress}}
 	})
 	f.put(artifact.PlanKey(download.PrefixOf(r)), data.Manifest.Plan)

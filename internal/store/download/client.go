@@ -16,10 +16,17 @@ import (
 	"loadstone.dev/loadstone/internal/store/artifact"
 )
 
-const fileDeadline = time.Minute
+const (
+	fileDeadline = time.Minute
+	ledDeadline  = 10 * time.Second
+)
 
-// ErrRefused: the operator refuses the download, or is unavailable.
-var ErrRefused = errors.New("the operator refused the download")
+var (
+	// ErrRefused: the operator refuses the download, or is unavailable.
+	ErrRefused = errors.New("the operator refused the download")
+	// ErrNotLed: the operator ignores runs of a namespace.
+	ErrNotLed = errors.New("the operator does not lead the run")
+)
 
 // Client downloads files from a cluster's operator through the API server.
 type Client struct {
@@ -30,13 +37,11 @@ type Client struct {
 
 // NewClient makes a Client without connecting. system is the namespace of the operator.
 func NewClient(config *rest.Config, system string) (*Client, error) {
-	carrying := rest.CopyConfig(config)
-	carrying.Wrap(carry)
-	way, err := rest.HTTPClientFor(carrying)
+	way, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client of the operator: %w", err)
 	}
-	host, _, err := rest.DefaultServerUrlFor(carrying)
+	host, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client of the operator: %w", err)
 	}
@@ -46,33 +51,35 @@ func NewClient(config *rest.Config, system string) (*Client, error) {
 // Within returns a client that limits files to most bytes.
 func (c *Client) Within(most int64) *Client { return &Client{c.http, c.base, most} }
 
-// carry sends the operator the kubeconfig's token. Impersonating users send none: the operator would see the real user.
-func carry(way http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(q *http.Request) (*http.Response, error) {
-		a := q.Header.Get("Authorization")
-		if strings.HasPrefix(a, bearer) && q.Header.Get("Impersonate-User") == "" {
-			q = q.Clone(q.Context())
-			q.Header.Set(TokenHeader, a)
-		}
-		return way.RoundTrip(q)
-	})
+// Led returns ErrNotLed if the operator ignores runs of a namespace. Another error means that this is unknown.
+func (c *Client) Led(ctx context.Context, namespace string) error {
+	ctx, cancel := context.WithTimeout(ctx, ledDeadline)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath(namespaces, url.PathEscape(namespace)).String(), nil)
+	if err != nil {
+		return fmt.Errorf("asking the operator for namespace %s: %w", namespace, err)
+	}
+	answer, err := c.http.Do(q)
+	if err != nil {
+		return fmt.Errorf("asking the operator for namespace %s: %w", namespace, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	return refused(answer)
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-// RoundTrip implements http.RoundTripper.
-func (f roundTripper) RoundTrip(q *http.Request) (*http.Response, error) { return f(q) }
 
 // Files are those of one run.
 type Files struct {
 	client          *Client
 	namespace, name string
-	prefix          string
+	prefix, key     string
 }
 
 // Of returns a run's files.
 func (c *Client) Of(r *v1alpha1.BenchmarkRun) Files {
-	return Files{c, r.Namespace, r.Name, PrefixOf(r)}
+	return Files{c, r.Namespace, r.Name, PrefixOf(r), r.Status.DownloadKey}
 }
 
 // Hold reports whether a key is one of theirs.
@@ -84,12 +91,17 @@ func (f Files) Get(ctx context.Context, key, sha string) ([]byte, error) {
 	if !f.Hold(key) {
 		return nil, fmt.Errorf("%w: %s is no file of BenchmarkRun %s/%s", ErrRefused, key, f.namespace, f.name)
 	}
+	if f.key == "" {
+		return nil, fmt.Errorf("%w: BenchmarkRun %s/%s has no download key yet: try again; if it stays so, the operator is older than this program or does not serve the namespace",
+			ErrRefused, f.namespace, f.name)
+	}
 	ctx, cancel := context.WithTimeout(ctx, fileDeadline)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address(f.client.base, f.namespace, f.name, file).String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("asking the operator for %s: %w", key, err)
 	}
+	q.Header.Set(AuthorizationHeader, authorization(f.key, f.namespace, f.name, file, time.Now()))
 	answer, err := f.client.http.Do(q)
 	if err != nil {
 		return nil, fmt.Errorf("asking the operator for %s: %w", key, err)
@@ -129,6 +141,8 @@ func refused(answer *http.Response) error {
 	switch answer.StatusCode {
 	case http.StatusNotFound:
 		return fmt.Errorf("%w: %s", artifact.ErrNotFound, text)
+	case http.StatusMisdirectedRequest:
+		return fmt.Errorf("%w: %s", ErrNotLed, text)
 	case http.StatusServiceUnavailable:
 		return fmt.Errorf("%s (%s)", text, answer.Status)
 	case http.StatusBadGateway:

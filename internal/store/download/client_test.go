@@ -27,6 +27,7 @@ func TestAFileIsReadUpToTheSizeThatTheClientBears(t *testing.T) {
 			defer server.Close()
 			r := &v1alpha1.BenchmarkRun{}
 			r.Namespace, r.Name, r.UID = "a", "quick", "0c9f3f11-0000-4000-8000-000000000001"
+			r.Status.DownloadKey = "key"
 			c := clientOf(t, &rest.Config{Host: server.URL})
 			if body, err := c.Within(5).Of(r).Get(t.Context(), PrefixOf(r)+"/a.txt", ""); err != nil || string(body) != "12345" {
 				t.Errorf("a file of just that size is %q, %v", body, err)

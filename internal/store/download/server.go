@@ -1,10 +1,11 @@
 package download
 
 import (
-	"cmp"
 	"context"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
@@ -19,11 +20,8 @@ import (
 	"net/url"
 	"path"
 	"strconv"
-	"strings"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -36,17 +34,13 @@ import (
 const (
 	// answerDeadline bounds an answer, including the wait for its turn.
 	answerDeadline = 2 * time.Minute
-	// reviewDeadline bounds the review of a token and its rights.
-	reviewDeadline = 10 * time.Second
-	// atOnce bounds simultaneous reads: the operator has other work. eachAtOnce bounds those of one user, or of one namespace's accounts.
+	// atOnce bounds simultaneous reads: the operator has other work. eachAtOnce bounds those of one namespace's runs.
 	atOnce, eachAtOnce = 8, 2
-	// reviewsAtOnce bounds simultaneous reviews.
-	reviewsAtOnce = 8
 	// slowest is the lowest rate of a client that reads a file, in bytes a second, after a start of slowStart.
 	slowest, slowStart = 256 << 10, 10 * time.Second
 	// retryAfter is in seconds.
 	retryAfter = "5"
-	// maxHeader bounds a request's headers before authentication: tokens that list groups are long.
+	// maxHeader bounds a request's headers: the API server's proxy passes on those of the client.
 	maxHeader = 64 << 10
 )
 
@@ -57,21 +51,22 @@ type Shelf interface {
 
 // Server serves files:
 //
-//	GET /v1/namespaces/NAMESPACE/benchmarkruns/NAME/FILE   Loadstone-Authorization: Bearer TOKEN
+//	GET /v1/namespaces/NAMESPACE/benchmarkruns/NAME/FILE   Loadstone-Authorization: Loadstone-HMAC-SHA256 TIME SIGNATURE
+//	GET /v1/namespaces/NAMESPACE                           whether its runs are led
 //
-// FILE is a key below the run's prefix in the store. The API server authenticates the token and decides whether it may get the run: it answers
-// 401 or 403, the latter before checking that the run exists. 404: no such run or file. 502: not a Loadstone file. 503: store or API server
-// unavailable.
+// FILE is a key below the run's prefix in the store. The signature is made with the run's download key, which its status shows to everyone who
+// may get it. 401: no signature, or an old one. 403: another run's signature, or no such run. 404: no such file. 421: the namespace's runs are
+// not led. 502: not a Loadstone file. 503: store or API server unavailable.
 type Server struct {
-	// Runs reads runs; Reviews checks tokens and rights.
-	Runs    client.Reader
-	Reviews client.Client
+	Runs client.Reader
+	// Key is the operator's. Download keys are derived from it.
+	Key ed25519.PrivateKey
 	// Leads reports whether a namespace's runs are led; Runs knows no others. Nil means all.
 	Leads func(namespace string) bool
 	Shelf Shelf
 	Addr  string
 
-	turns, reviews *serve.Turns
+	turns *serve.Turns
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable: reading needs no leadership.
@@ -99,13 +94,30 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 }
 
 func (s *Server) handler() http.Handler {
-	s.turns, s.reviews = serve.NewTurns(atOnce, eachAtOnce), serve.NewTurns(reviewsAtOnce, reviewsAtOnce)
+	s.turns = serve.NewTurns(atOnce, eachAtOnce)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+route, s.file)
+	mux.HandleFunc("GET "+namespaces+"{namespace}", s.namespace)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Server", answers)
 		mux.ServeHTTP(w, q)
 	})
+}
+
+func (s *Server) namespace(w http.ResponseWriter, q *http.Request) {
+	key := client.ObjectKey{Namespace: q.PathValue("namespace")}
+	if r := s.led(key.Namespace); r != nil {
+		refuse(w, key, r)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Server) led(namespace string) *refusal {
+	if s.Leads == nil || s.Leads(namespace) {
+		return nil
+	}
+	return &refusal{http.StatusMisdirectedRequest, fmt.Sprintf("the operator ignores runs in namespace %s: add it to the chart value runs.namespaces, or use another namespace", namespace), nil}
 }
 
 type refusal struct {
@@ -118,18 +130,18 @@ func (s *Server) file(w http.ResponseWriter, q *http.Request) {
 	ctx, cancel := context.WithTimeout(q.Context(), answerDeadline)
 	defer cancel()
 	key := client.ObjectKey{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
-	caller, r := s.review(ctx, q.Header.Get(TokenHeader), key)
+	run, r := s.authorize(ctx, q.Header.Get(AuthorizationHeader), key, q.PathValue("file"))
 	if r != nil {
 		refuse(w, key, r)
 		return
 	}
-	done, err := s.turns.Take(ctx, caller)
+	done, err := s.turns.Take(ctx, key.Namespace)
 	if err != nil {
 		refuse(w, key, crowded(err))
 		return
 	}
 	defer done()
-	body, size, r := s.open(ctx, key, q.PathValue("file"))
+	body, size, r := s.open(ctx, run, q.PathValue("file"))
 	if r != nil {
 		refuse(w, key, r)
 		return
@@ -157,66 +169,32 @@ func crowded(cause error) *refusal {
 	return &refusal{http.StatusServiceUnavailable, "too many requests at once: try again", cause}
 }
 
-// callerOf names who shares turns: a user, or all service accounts of a namespace, whose administrators can create as many as they like.
-func callerOf(who authenticationv1.UserInfo) string {
-	if account, ok := strings.CutPrefix(who.Username, "system:serviceaccount:"); ok {
-		namespace, _, _ := strings.Cut(account, ":")
-		return "system:serviceaccounts:" + namespace
-	}
-	return who.Username
-}
-
-// review asks the API server whose token it is, and whether they may get the run.
-func (s *Server) review(ctx context.Context, authorization string, run client.ObjectKey) (caller string, r *refusal) {
-	token, ok := strings.CutPrefix(authorization, bearer)
-	if !ok || token == "" {
-		return "", &refusal{http.StatusUnauthorized, "your kubeconfig has no token: name a user who has one, or give --token", nil}
-	}
-	ctx, cancel := context.WithTimeout(ctx, reviewDeadline)
-	defer cancel()
-	done, err := s.reviews.Take(ctx, "")
+// authorize returns the run that a request's signature is for.
+func (s *Server) authorize(ctx context.Context, authorization string, key client.ObjectKey, file string) (*v1alpha1.BenchmarkRun, *refusal) {
+	at, signature, err := parse(authorization)
 	if err != nil {
-		return "", crowded(err)
+		return nil, &refusal{http.StatusUnauthorized, "the request has no valid signature: use loadstone of the operator's version", err}
 	}
-	defer done()
-	who := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
-	if err := s.Reviews.Create(ctx, who); err != nil {
-		return "", away(err)
+	if now := time.Now(); at.Before(now.Add(-signatureAge)) || at.After(now.Add(signatureAge)) {
+		says := fmt.Sprintf("the request is of %s, and the operator's clock shows %s: set the clock of your machine", at.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+		return nil, &refusal{http.StatusUnauthorized, says, nil}
 	}
-	if !who.Status.Authenticated {
-		return "", &refusal{http.StatusUnauthorized, "the cluster does not know your token: log in again", errors.New(cmp.Or(who.Status.Error, "the token is not valid"))}
-	}
-	may := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User: who.Status.User.Username, UID: who.Status.User.UID, Groups: who.Status.User.Groups, Extra: map[string]authorizationv1.ExtraValue{},
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: "get", Group: v1alpha1.GroupVersion.Group, Version: v1alpha1.GroupVersion.Version, Resource: "benchmarkruns", Namespace: run.Namespace, Name: run.Name,
-		},
-	}}
-	for name, values := range who.Status.User.Extra {
-		may.Spec.Extra[name] = authorizationv1.ExtraValue(values)
-	}
-	if err := s.Reviews.Create(ctx, may); err != nil {
-		return "", away(err)
-	}
-	if !may.Status.Allowed {
-		says := fmt.Sprintf("%s may not get benchmarkruns.loadstone.dev %s in namespace %s: ask its administrator for the right", may.Spec.User, run.Name, run.Namespace)
-		return "", &refusal{http.StatusForbidden, says, nil}
-	}
-	return callerOf(who.Status.User), nil
-}
-
-func (s *Server) open(ctx context.Context, run client.ObjectKey, file string) (io.ReadCloser, int64, *refusal) {
-	if s.Leads != nil && !s.Leads(run.Namespace) {
-		return nil, 0, &refusal{http.StatusNotFound, fmt.Sprintf("this installation leads no runs in namespace %s (chart value runs.namespaces)", run.Namespace), nil}
+	if r := s.led(key.Namespace); r != nil {
+		return nil, r
 	}
 	var r v1alpha1.BenchmarkRun
-	if err := s.Runs.Get(ctx, run, &r); client.IgnoreNotFound(err) != nil {
-		return nil, 0, away(err)
-	} else if err != nil {
-		return nil, 0, &refusal{http.StatusNotFound, fmt.Sprintf("there is no BenchmarkRun %s in namespace %s", run.Name, run.Namespace), nil}
+	if err := s.Runs.Get(ctx, key, &r); client.IgnoreNotFound(err) != nil {
+		return nil, away(err)
+	} else if err != nil || !hmac.Equal(signature, sign(RunKey(s.Key, r.UID), key.Namespace, key.Name, file, at)) {
+		// Both have one answer, which does not reveal whether the run exists.
+		return nil, &refusal{http.StatusForbidden, fmt.Sprintf("BenchmarkRun %s does not exist, or its download key has changed: read the run again", key), err}
 	}
-	missing := &refusal{http.StatusNotFound, fmt.Sprintf("BenchmarkRun %s/%s has no such file", run.Namespace, run.Name), nil}
-	key, ok := keyOf(&r, file)
+	return &r, nil
+}
+
+func (s *Server) open(ctx context.Context, r *v1alpha1.BenchmarkRun, file string) (io.ReadCloser, int64, *refusal) {
+	missing := &refusal{http.StatusNotFound, fmt.Sprintf("BenchmarkRun %s/%s has no such file", r.Namespace, r.Name), nil}
+	key, ok := keyOf(r, file)
 	if !ok {
 		return nil, 0, missing
 	}
@@ -249,7 +227,7 @@ func refuse(w http.ResponseWriter, run client.ObjectKey, r *refusal) {
 	http.Error(w, r.says, r.status)
 }
 
-// ownCertificate is self-signed, since the API server's proxy verifies none: it protects tokens on the cluster's network.
+// ownCertificate is self-signed, since the API server's proxy verifies none: it protects files on the cluster's network.
 func ownCertificate(now time.Time) (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -269,14 +247,16 @@ func ownCertificate(now time.Time) (*tls.Config, error) {
 const (
 	// proxied is the operator's Service and port for the API server's proxy. The right to it only allows asking.
 	proxied = "https:loadstone:handout"
-	// TokenHeader carries the client's token: the API server removes Authorization from proxied requests.
-	TokenHeader = "Loadstone-Authorization"
-	bearer      = "Bearer "
+	// AuthorizationHeader carries the signature: the API server removes Authorization from proxied requests.
+	AuthorizationHeader = "Loadstone-Authorization"
 	// answers in the header Server distinguishes the operator's answers from the API server's.
 	answers = "loadstone"
 )
 
-const route = "/v1/namespaces/{namespace}/benchmarkruns/{name}/{file...}"
+const (
+	namespaces = "/v1/namespaces/"
+	route      = namespaces + "{namespace}/benchmarkruns/{name}/{file...}"
+)
 
 func address(base *url.URL, namespace, name, file string) *url.URL {
 	return base.JoinPath("v1/namespaces", url.PathEscape(namespace), "benchmarkruns", url.PathEscape(name), (&url.URL{Path: file}).EscapedPath())

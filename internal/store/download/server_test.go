@@ -6,16 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -38,10 +38,10 @@ func clientOf(t *testing.T, config *rest.Config) *Client {
 func TestThroughTheAPIServerATenantReadsTheirOwnRuns(t *testing.T) {
 	w := newWorld(t)
 	reader := w.reader()
-	another := rest.CopyConfig(reader)
-	another.Impersonate.UserName = "somebody"
-	absent := w.runs["a"].DeepCopy()
-	absent.Name = "absent"
+	acting := rest.CopyConfig(reader)
+	acting.Impersonate.UserName = "somebody"
+	absent, keyless, another := w.runs["a"].DeepCopy(), w.runs["a"].DeepCopy(), w.runs["b"].DeepCopy()
+	absent.Name, keyless.Status.DownloadKey, another.Status.DownloadKey = "absent", "", w.runs["a"].Status.DownloadKey
 	for name, tc := range map[string]struct {
 		config   *rest.Config
 		run      *v1alpha1.BenchmarkRun
@@ -52,11 +52,12 @@ func TestThroughTheAPIServerATenantReadsTheirOwnRuns(t *testing.T) {
 		"their own page":               {reader, w.runs["a"], w.pages["a"].key, w.pages["a"].sha, nil, ""},
 		"a page that was changed":      {reader, w.runs["a"], w.pages["a"].key, w.pages["b"].sha, artifact.ErrCorrupt, "has SHA-256"},
 		"a file that is not there":     {reader, w.runs["a"], PrefixOf(w.runs["a"]) + "/manifest.json", "", artifact.ErrNotFound, "BenchmarkRun a/quick has no such file"},
-		"a run that is not there":      {reader, absent, PrefixOf(absent) + "/manifest.json", "", artifact.ErrNotFound, "there is no BenchmarkRun absent in namespace a"},
-		"a page of others":             {reader, w.runs["b"], w.pages["b"].key, "", ErrRefused, "system:serviceaccount:a:reader may not get benchmarkruns.loadstone.dev quick in namespace b"},
+		"a run that is not there":      {reader, absent, PrefixOf(absent) + "/manifest.json", "", ErrRefused, "BenchmarkRun a/absent does not exist"},
 		"what no run owns":             {reader, w.runs["a"], "calibrations/a.json", "", ErrRefused, "is no file of BenchmarkRun a/quick"},
-		"who shows a certificate":      {w.config, w.runs["a"], w.pages["a"].key, "", ErrRefused, "your kubeconfig has no token"},
-		"who acts as somebody else":    {another, w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 403 Forbidden"},
+		"a client certificate":         {w.config, w.runs["a"], w.pages["a"].key, w.pages["a"].sha, nil, ""},
+		"the key of another run":       {reader, another, w.pages["b"].key, "", ErrRefused, "BenchmarkRun b/quick does not exist, or its download key has changed"},
+		"a run without a key":          {reader, keyless, w.pages["a"].key, "", ErrRefused, "BenchmarkRun a/quick has no download key yet"},
+		"who acts as somebody else":    {acting, w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 403 Forbidden"},
 		"whom the cluster knows not":   {&rest.Config{Host: reader.Host, TLSClientConfig: reader.TLSClientConfig, BearerToken: "nonsense"}, w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 401 Unauthorized"},
 		"who shows nothing whatsoever": {rest.AnonymousClientConfig(w.config), w.runs["a"], w.pages["a"].key, "", ErrRefused, "the API server answers 403 Forbidden"},
 	} {
@@ -75,14 +76,76 @@ func TestThroughTheAPIServerATenantReadsTheirOwnRuns(t *testing.T) {
 	}
 }
 
-func ask(t *testing.T, address, path, token string) (*http.Response, string) {
+// The operator must not learn anything that the API server accepts.
+func TestTheOperatorLearnsNoCredentialOfTheUser(t *testing.T) {
+	w := newWorld(t)
+	var heard http.Header
+	l, err := net.Listen("tcp", net.JoinHostPort(w.behind.Subsets[0].Addresses[0].IP, "0"))
+	w.must(err)
+	spy := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		heard = q.Header.Clone()
+		w.Header().Set("Server", answers)
+	}))
+	w.must(spy.Listener.Close())
+	spy.Listener = l
+	spy.StartTLS()
+	defer spy.Close()
+	w.behind.Subsets[0].Ports[0].Port = int32(l.Addr().(*net.TCPAddr).Port)
+	w.must(w.c.Update(t.Context(), w.behind))
+
+	reader := w.reader()
+	for name, config := range map[string]*rest.Config{"a token": reader, "a client certificate": w.config} {
+		t.Run(name, func(t *testing.T) {
+			heard = nil
+			if _, err := clientOf(t, config).Of(w.runs["a"]).Get(t.Context(), w.pages["a"].key, ""); err != nil {
+				t.Fatal(err)
+			}
+			if heard.Get(AuthorizationHeader) == "" {
+				t.Fatalf("the operator hears %v", heard)
+			}
+			for header, values := range heard {
+				for _, value := range values {
+					if may := w.may(t, value); may || reader.BearerToken != "" && strings.Contains(value, reader.BearerToken) {
+						t.Errorf("%s: %s opens the API server", header, value)
+					}
+				}
+			}
+		})
+	}
+	if !w.may(t, "Bearer "+reader.BearerToken) {
+		t.Error("the user's own token is refused")
+	}
+}
+
+// may reports whether the API server accepts a value as credential for the run in namespace a.
+func (w *world) may(t *testing.T, value string) bool {
+	t.Helper()
+	for _, authorization := range []string{value, "Bearer " + value} {
+		way, err := rest.TransportFor(rest.AnonymousClientConfig(w.config))
+		w.must(err)
+		address, err := url.JoinPath(w.config.Host, "apis/loadstone.dev/v1alpha1/namespaces/a/benchmarkruns/quick")
+		w.must(err)
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		w.must(err)
+		q.Header.Set("Authorization", authorization)
+		answer, err := way.RoundTrip(q)
+		w.must(err)
+		w.must(answer.Body.Close())
+		if answer.StatusCode == http.StatusOK {
+			return true
+		}
+	}
+	return false
+}
+
+func ask(t *testing.T, address, path, signature string) (*http.Response, string) {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token != "" {
-		q.Header.Set(TokenHeader, token)
+	if signature != "" {
+		q.Header.Set(AuthorizationHeader, signature)
 	}
 	way := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
 	answer, err := way.RoundTrip(q)
@@ -97,34 +160,43 @@ func ask(t *testing.T, address, path, token string) (*http.Response, string) {
 	return answer, string(text)
 }
 
-func TestWhoComesByAnotherWayIsReviewedLikewise(t *testing.T) {
+func TestARequestNeedsTheSignatureOfItsRunAndFile(t *testing.T) {
 	w := newWorld(t)
-	token := bearer + w.reader().BearerToken
 	own := func(file string) string { return "/v1/namespaces/a/benchmarkruns/quick/" + file }
 	page := strings.TrimPrefix(w.pages["a"].key, PrefixOf(w.runs["a"])+"/")
 	others := strings.TrimPrefix(w.pages["b"].key, "b/")
+	now, key := time.Now(), w.runs["a"].Status.DownloadKey
+	of := func(namespace, name, file string) string { return authorization(key, namespace, name, file, now) }
+	valid := of("a", "quick", page)
 	for name, tc := range map[string]struct {
-		path, token string
-		want        int
+		path, signature string
+		want            int
 	}{
-		"their own page":                             {own(page), token, http.StatusOK},
-		"no token":                                   {own(page), "", http.StatusUnauthorized},
-		"a token without its scheme":                 {own(page), strings.TrimPrefix(token, bearer), http.StatusUnauthorized},
-		"a token of nobody":                          {own(page), bearer + "nonsense", http.StatusUnauthorized},
-		"a run of others":                            {"/v1/namespaces/b/benchmarkruns/quick/" + page, token, http.StatusForbidden},
-		"a run of others that is not there":          {"/v1/namespaces/b/benchmarkruns/none/" + page, token, http.StatusForbidden},
-		"a run that is not there":                    {"/v1/namespaces/a/benchmarkruns/none/" + page, token, http.StatusNotFound},
-		"others' page from their own run":            {own("%2e%2e/%2e%2e/b/" + others), token, http.StatusNotFound},
-		"others' page with escaped slashes":          {own("..%2f..%2fb%2f" + others), token, http.StatusNotFound},
-		"others' run in the place of a file's run":   {"/v1/namespaces/a/benchmarkruns/..%2f..%2fb%2fquick/" + page, token, http.StatusNotFound},
-		"their namespace, and others' behind it":     {"/v1/namespaces/a%2f..%2fb/benchmarkruns/quick/" + page, token, http.StatusForbidden},
-		"what no run owns, from their own run":       {own("%2e%2e/%2e%2e/calibrations/a.json"), token, http.StatusNotFound},
-		"a list of files":                            {own("reports/"), token, http.StatusNotFound},
-		"a list of runs":                             {"/v1/namespaces/a/benchmarkruns", token, http.StatusNotFound},
-		"others' page by dots that an address loses": {"/v1/namespaces/a/benchmarkruns/quick/../../../b/benchmarkruns/quick/" + others, token, http.StatusTemporaryRedirect},
+		"their own page":                             {own(page), valid, http.StatusOK},
+		"a clock that is four minutes late":          {own(page), authorization(key, "a", "quick", page, now.Add(-4*time.Minute)), http.StatusOK},
+		"an old signature":                           {own(page), authorization(key, "a", "quick", page, now.Add(-6*time.Minute)), http.StatusUnauthorized},
+		"a signature of the future":                  {own(page), authorization(key, "a", "quick", page, now.Add(6*time.Minute)), http.StatusUnauthorized},
+		"an old signature with a new time":           {own(page), strings.Replace(valid, strconv.FormatInt(now.Unix(), 10), strconv.FormatInt(now.Unix()+1, 10), 1), http.StatusForbidden},
+		"no signature":                               {own(page), "", http.StatusUnauthorized},
+		"an empty signature":                         {own(page), fmt.Sprintf("%s%d ", scheme, now.Unix()), http.StatusUnauthorized},
+		"a signature with an empty key":              {own(page), authorization("", "a", "quick", page, now), http.StatusForbidden},
+		"the token that older programs send":         {own(page), "Bearer " + w.reader().BearerToken, http.StatusUnauthorized},
+		"a signature of another file":                {own(page), of("a", "quick", "manifest.json"), http.StatusForbidden},
+		"a run of others":                            {"/v1/namespaces/b/benchmarkruns/quick/" + page, of("b", "quick", page), http.StatusForbidden},
+		"a run of others with the own signature":     {"/v1/namespaces/b/benchmarkruns/quick/" + page, valid, http.StatusForbidden},
+		"a run of others that is not there":          {"/v1/namespaces/b/benchmarkruns/none/" + page, of("b", "none", page), http.StatusForbidden},
+		"a run that is not there":                    {"/v1/namespaces/a/benchmarkruns/none/" + page, of("a", "none", page), http.StatusForbidden},
+		"others' page from their own run":            {own("%2e%2e/%2e%2e/b/" + others), of("a", "quick", "../../b/"+others), http.StatusNotFound},
+		"others' page with escaped slashes":          {own("..%2f..%2fb%2f" + others), of("a", "quick", "../../b/"+others), http.StatusNotFound},
+		"others' run in the place of a file's run":   {"/v1/namespaces/a/benchmarkruns/..%2f..%2fb%2fquick/" + page, of("a", "../../b/quick", page), http.StatusForbidden},
+		"their namespace, and others' behind it":     {"/v1/namespaces/a%2f..%2fb/benchmarkruns/quick/" + page, of("a/../b", "quick", page), http.StatusForbidden},
+		"what no run owns, from their own run":       {own("%2e%2e/%2e%2e/calibrations/a.json"), of("a", "quick", "../../calibrations/a.json"), http.StatusNotFound},
+		"a list of files":                            {own("reports/"), of("a", "quick", "reports/"), http.StatusNotFound},
+		"a list of runs":                             {"/v1/namespaces/a/benchmarkruns", valid, http.StatusNotFound},
+		"others' page by dots that an address loses": {"/v1/namespaces/a/benchmarkruns/quick/../../../b/benchmarkruns/quick/" + others, valid, http.StatusTemporaryRedirect},
 	} {
 		t.Run(name, func(t *testing.T) {
-			answer, text := ask(t, w.address, tc.path, tc.token)
+			answer, text := ask(t, w.address, tc.path, tc.signature)
 			if answer.StatusCode != tc.want || answer.Header.Get("Server") != answers {
 				t.Errorf("it is answered %s by %q: %s, want %d", answer.Status, answer.Header.Get("Server"), text, tc.want)
 			}
@@ -141,7 +213,7 @@ func TestWhoComesByAnotherWayIsReviewedLikewise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.Header.Set(TokenHeader, token)
+		q.Header.Set(AuthorizationHeader, valid)
 		answer, err := (&http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}).RoundTrip(q)
 		if err != nil {
 			t.Fatal(err)
@@ -169,12 +241,11 @@ func TestAStoreThatCannotBeReadIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := w.reader()
 	for name, tc := range map[string]struct {
-		shelf   Shelf
-		reviews client.Client
-		want    int
-		retry   string
+		shelf Shelf
+		runs  client.Reader
+		want  int
+		retry string
 	}{
 		"nobody answers at the store":      {nobody, w.c, http.StatusServiceUnavailable, retryAfter},
 		"the store refuses the key":        {shelf{err: artifact.ErrDenied}, w.c, http.StatusServiceUnavailable, retryAfter},
@@ -183,10 +254,10 @@ func TestAStoreThatCannotBeReadIsSaid(t *testing.T) {
 		"all is well":                      {shelf{text: "x", size: 1}, w.c, http.StatusOK, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &Server{Runs: w.c, Reviews: tc.reviews, Shelf: tc.shelf}
+			s := &Server{Runs: tc.runs, Key: operatorKey, Shelf: tc.shelf}
 			server := httptest.NewTLSServer(s.handler())
 			defer server.Close()
-			answer, text := ask(t, server.Listener.Addr().String(), "/v1/namespaces/a/benchmarkruns/quick/manifest.json", bearer+reader.BearerToken)
+			answer, text := ask(t, server.Listener.Addr().String(), "/v1/namespaces/a/benchmarkruns/quick/manifest.json", w.manifest())
 			if answer.StatusCode != tc.want || answer.Header.Get("Retry-After") != tc.retry {
 				t.Errorf("it is answered %s (Retry-After %q): %s, want %d", answer.Status, answer.Header.Get("Retry-After"), text, tc.want)
 			}
@@ -197,47 +268,51 @@ func TestAStoreThatCannotBeReadIsSaid(t *testing.T) {
 	}
 }
 
-// A user with rights to a run elsewhere learns that this operator does not lead it.
-func TestARunOfANamespaceThatIsNotLedIsSaid(t *testing.T) {
+// manifest signs a request for the manifest of the run in namespace a.
+func (w *world) manifest() string {
+	return authorization(w.runs["a"].Status.DownloadKey, "a", "quick", "manifest.json", time.Now())
+}
+
+// Users of other namespaces learn why their runs have no status.
+func TestANamespaceThatIsNotLedIsSaid(t *testing.T) {
 	w := newWorld(t)
-	s := &Server{Runs: w.c, Reviews: w.c, Shelf: shelf{text: "x", size: 1}, Leads: func(namespace string) bool { return namespace == "b" }}
+	s := &Server{Runs: w.c, Key: operatorKey, Shelf: shelf{text: "x", size: 1}, Leads: func(namespace string) bool { return namespace == "b" }}
 	server := httptest.NewTLSServer(s.handler())
 	defer server.Close()
-	answer, text := ask(t, server.Listener.Addr().String(), "/v1/namespaces/a/benchmarkruns/quick/manifest.json", bearer+w.reader().BearerToken)
-	if want := "this installation leads no runs in namespace a (chart value runs.namespaces)"; answer.StatusCode != http.StatusNotFound || !strings.Contains(text, want) {
-		t.Errorf("it is answered %s: %s, want 404: %s", answer.Status, text, want)
+	c := clientOf(t, &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
+	c.base = c.base.ResolveReference(&url.URL{Path: "/"})
+	const want = "the operator ignores runs in namespace a: add it to the chart value runs.namespaces"
+	if _, err := c.Of(w.runs["a"]).Get(t.Context(), w.pages["a"].key, ""); !errors.Is(err, ErrNotLed) || !strings.Contains(err.Error(), want) {
+		t.Errorf("a download is answered %v, want %s", err, want)
+	}
+	if err := c.Led(t.Context(), "a"); !errors.Is(err, ErrNotLed) || !strings.Contains(err.Error(), want) {
+		t.Errorf("of namespace a it says %v, want %s", err, want)
+	}
+	if err := c.Led(t.Context(), "b"); err != nil {
+		t.Errorf("of namespace b it says %v", err)
+	}
+	server.Config.Handler = http.NotFoundHandler() // An older operator, which has no such answer.
+	if err := c.Led(t.Context(), "a"); err == nil || errors.Is(err, ErrNotLed) {
+		t.Errorf("of an operator that does not say, it says %v", err)
 	}
 }
 
-type lost struct{ client.Client }
+type lost struct{ client.Reader }
 
-func (lost) Create(context.Context, client.Object, ...client.CreateOption) error {
-	return &url.Error{Op: "Post", URL: "https://127.0.0.1:1", Err: fmt.Errorf("connection refused")}
+func (lost) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return &url.Error{Op: "Get", URL: "https://127.0.0.1:1", Err: fmt.Errorf("connection refused")}
 }
 
 func TestAFileThatEndsEarlyIsNotTakenForWhole(t *testing.T) {
 	w := newWorld(t)
-	server := httptest.NewTLSServer((&Server{Runs: w.c, Reviews: w.c, Shelf: shelf{text: strings.Repeat("half", 4<<10), size: 32 << 10}}).handler())
+	server := httptest.NewTLSServer((&Server{Runs: w.c, Key: operatorKey, Shelf: shelf{text: strings.Repeat("half", 4<<10), size: 32 << 10}}).handler())
 	defer server.Close()
-	c := clientOf(t, &rest.Config{Host: server.URL, BearerToken: w.reader().BearerToken, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
+	c := clientOf(t, &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
 	c.base = c.base.ResolveReference(&url.URL{Path: "/"})
 	got, err := c.Of(w.runs["a"]).Get(t.Context(), PrefixOf(w.runs["a"])+"/manifest.json", "")
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("it is read as %q, %v", got, err)
 	}
-}
-
-// trusting is an API server whose tokens are the names of their users. All may get each run.
-type trusting struct{ client.Client }
-
-func (trusting) Create(_ context.Context, o client.Object, _ ...client.CreateOption) error {
-	switch o := o.(type) {
-	case *authenticationv1.TokenReview:
-		o.Status = authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{Username: o.Spec.Token}}
-	case *authorizationv1.SubjectAccessReview:
-		o.Status.Allowed = true
-	}
-	return nil
 }
 
 // stalled is a store whose files do not come until they are released.
@@ -249,42 +324,53 @@ func (s stalled) Stream(context.Context, string) (io.ReadCloser, int64, error) {
 	return io.NopCloser(strings.NewReader("x")), 1, nil
 }
 
-func TestOneNamespaceCannotTakeAllDownloads(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
+// fakeServer serves the run quick of each namespace.
+func fakeServer(t *testing.T, store Shelf, namespaces ...string) http.Handler {
+	t.Helper()
+	types := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(types); err != nil {
 		t.Fatal(err)
 	}
-	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "quick", UID: "1"}}
+	runs := fake.NewClientBuilder().WithScheme(types)
+	for _, n := range namespaces {
+		runs.WithObjects(&v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: n, Name: "quick", UID: "1"}})
+	}
+	return (&Server{Runs: runs.Build(), Key: operatorKey, Shelf: store}).handler()
+}
+
+func signed(ctx context.Context, namespace string) *http.Request {
+	q := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/namespaces/"+namespace+"/benchmarkruns/quick/manifest.json", nil)
+	q.Header.Set(AuthorizationHeader, authorization(RunKey(operatorKey, "1"), namespace, "quick", "manifest.json", time.Now()))
+	return q
+}
+
+func TestOneNamespaceCannotTakeAllDownloads(t *testing.T) {
 	store := stalled{make(chan struct{}, atOnce), make(chan struct{})}
-	h := (&Server{Runs: fake.NewClientBuilder().WithScheme(scheme).WithObjects(run).Build(), Reviews: trusting{}, Shelf: store}).handler()
-	ask := func(ctx context.Context, token string) *httptest.ResponseRecorder {
+	h := fakeServer(t, store, "greedy", "modest", "jane")
+	ask := func(ctx context.Context, namespace string) *httptest.ResponseRecorder {
 		answer := httptest.NewRecorder()
-		q := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/namespaces/a/benchmarkruns/quick/manifest.json", nil)
-		q.Header.Set(TokenHeader, bearer+token)
-		h.ServeHTTP(answer, q)
+		h.ServeHTTP(answer, signed(ctx, namespace))
 		return answer
 	}
 	var all sync.WaitGroup
-	get := func(token string) {
+	get := func(namespace string) {
 		all.Go(func() {
-			if answer := ask(t.Context(), token); answer.Code != http.StatusOK {
-				t.Errorf("%s is answered %d", token, answer.Code)
+			if answer := ask(t.Context(), namespace); answer.Code != http.StatusOK {
+				t.Errorf("%s is answered %d", namespace, answer.Code)
 			}
 		})
-	}
-	for i := range eachAtOnce {
-		get(fmt.Sprintf("system:serviceaccount:greedy:account-%d", i))
 		<-store.begun
+	}
+	for range eachAtOnce {
+		get("greedy")
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if answer := ask(ended, "system:serviceaccount:greedy:another"); answer.Code != http.StatusServiceUnavailable || answer.Header().Get("Retry-After") != retryAfter {
+	if answer := ask(ended, "greedy"); answer.Code != http.StatusServiceUnavailable || answer.Header().Get("Retry-After") != retryAfter {
 		t.Errorf("a namespace with its share of downloads is answered %d, Retry-After %q", answer.Code, answer.Header().Get("Retry-After"))
 	}
-	for _, token := range []string{"system:serviceaccount:modest:account", "jane"} {
-		get(token)
-		<-store.begun
-	}
+	get("modest")
+	get("jane")
 	close(store.released)
 	all.Wait()
 }
@@ -301,17 +387,10 @@ func (d *deadlines) SetWriteDeadline(to time.Time) error {
 }
 
 func TestSlowReaderLosesItsTurn(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	run := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "quick", UID: "1"}}
-	h := (&Server{Runs: fake.NewClientBuilder().WithScheme(scheme).WithObjects(run).Build(), Reviews: trusting{}, Shelf: shelf{text: "x", size: 1}}).handler()
-	q := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/namespaces/a/benchmarkruns/quick/manifest.json", nil)
-	q.Header.Set(TokenHeader, bearer+"jane")
+	h := fakeServer(t, shelf{text: "x", size: 1}, "a")
 	answer := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	before := time.Now()
-	h.ServeHTTP(answer, q)
+	h.ServeHTTP(answer, signed(t.Context(), "a"))
 	if answer.set.Before(before.Add(slowStart)) || answer.set.After(time.Now().Add(slowStart)) {
 		t.Errorf("the deadline of a small file is %s after the request, want %s", answer.set.Sub(before), slowStart)
 	}
@@ -319,30 +398,5 @@ func TestSlowReaderLosesItsTurn(t *testing.T) {
 		if got := timeFor(size); got != want {
 			t.Errorf("%d bytes may take %s, want %s", size, got, want)
 		}
-	}
-}
-
-func TestTheTokenIsShownByWhoHasOneOfTheirOwn(t *testing.T) {
-	for name, tc := range map[string]struct{ authorization, impersonated, want string }{
-		"a token":                    {"Bearer abc", "", "Bearer abc"},
-		"a password":                 {"Basic abc", "", ""},
-		"a certificate":              {"", "", ""},
-		"who acts as somebody else":  {"Bearer abc", "jane", ""},
-		"somebody else, by password": {"Basic abc", "jane", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got string
-			way := carry(roundTripper(func(q *http.Request) (*http.Response, error) {
-				got = q.Header.Get(TokenHeader)
-				return &http.Response{Body: http.NoBody}, nil
-			}))
-			q := httptest.NewRequest(http.MethodGet, "/", nil)
-			q.Header.Set("Authorization", tc.authorization)
-			q.Header.Set("Impersonate-User", tc.impersonated)
-			answer, err := way.RoundTrip(q)
-			if err != nil || answer.Body.Close() != nil || got != tc.want {
-				t.Errorf("the operator is shown %q, %v, want %q", got, err, tc.want)
-			}
-		})
 	}
 }

@@ -2,6 +2,7 @@ package download
 
 import (
 	"context"
+	"crypto/ed25519"
 	"net"
 	"os"
 	"strconv"
@@ -36,6 +37,8 @@ func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }
 
 const system = "loadstone-system"
 
+var operatorKey = ed25519.NewKeyFromSeed([]byte("0123456789abcdef0123456789abcdef"))
+
 // world is an API server with an installation's rights, an object store, runs in namespaces a and b, and an operator with its account's
 // rights.
 type world struct {
@@ -47,8 +50,11 @@ type world struct {
 	operator *testbed.Installation
 	// address is the operator's on a real interface: the API server's proxy refuses loopback.
 	address string
-	runs    map[string]*v1alpha1.BenchmarkRun
-	pages   map[string]stored
+	// behind are the Service's endpoints.
+	//nolint:staticcheck // The proxy of this API server reads Endpoints, however deprecated they are.
+	behind *corev1.Endpoints
+	runs   map[string]*v1alpha1.BenchmarkRun
+	pages  map[string]stored
 }
 
 type stored struct{ key, sha string }
@@ -78,7 +84,7 @@ func newWorld(t *testing.T) *world {
 	s := testbed.Store(t)
 	w.store, err = artifact.Open(artifact.Config{Endpoint: s.Endpoint, Bucket: s.NewBucket(t), Region: "us-east-1", AccessKey: s.AccessKey, SecretKey: s.SecretKey})
 	w.must(err)
-	for _, name := range []string{"a", "b"} {
+	for _, name := range []string{"a", "b", "unled"} {
 		w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
 	for _, name := range []string{"a", "b"} {
@@ -104,6 +110,8 @@ func (w *world) run(namespace string) {
 	r.Namespace, r.Name = namespace, "quick"
 	w.must(w.c.Create(w.t.Context(), r))
 	w.t.Cleanup(func() { w.must(w.c.Delete(context.Background(), r)) })
+	r.Status.DownloadKey = RunKey(operatorKey, r.UID)
+	w.must(w.c.Status().Update(w.t.Context(), r))
 	page, err := w.store.Put(w.t.Context(), artifact.ReportKey(PrefixOf(r), "0123456789abcdef", "report.html"), "text/html; charset=utf-8", body(namespace))
 	w.must(err)
 	_, err = w.store.Put(w.t.Context(), "calibrations/"+namespace+".json", "application/json", []byte("{}"))
@@ -122,9 +130,7 @@ func (w *world) start(scheme *runtime.Scheme) {
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: new(testbed.Patience),
 	})
 	w.must(err)
-	reviews, err := client.New(w.operator.Config, client.Options{Scheme: scheme})
-	w.must(err)
-	w.must(m.Add(&Server{Runs: m.GetClient(), Reviews: reviews, Shelf: w.store, Addr: w.address}))
+	w.must(m.Add(&Server{Runs: m.GetClient(), Key: operatorKey, Leads: func(n string) bool { return n != "unled" }, Shelf: w.store, Addr: w.address}))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Start(ctx) }()
@@ -178,14 +184,13 @@ func (w *world) expose(host string) {
 	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: host, PodIPs: []corev1.PodIP{{IP: host}}}
 	w.must(w.c.Status().Update(w.t.Context(), pod))
 	w.must(w.c.Create(w.t.Context(), service))
-	//nolint:staticcheck // The proxy of this API server reads Endpoints, however deprecated they are.
-	behind := &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: service.Name}, Subsets: []corev1.EndpointSubset{{
+	w.behind = &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: service.Name}, Subsets: []corev1.EndpointSubset{{
 		Addresses: []corev1.EndpointAddress{{IP: host, TargetRef: &corev1.ObjectReference{Kind: "Pod", Namespace: system, Name: pod.Name, UID: pod.UID}}},
 		Ports:     []corev1.EndpointPort{{Name: "handout", Port: int32(port)}},
 	}}}
-	w.must(w.c.Create(w.t.Context(), behind))
+	w.must(w.c.Create(w.t.Context(), w.behind))
 	w.t.Cleanup(func() {
-		for _, o := range []client.Object{behind, service, pod} {
+		for _, o := range []client.Object{w.behind, service, pod} {
 			w.must(w.c.Delete(context.Background(), o, client.GracePeriodSeconds(0)))
 		}
 	})

@@ -119,7 +119,7 @@ func (s *site) turn(ctx context.Context) (leave func(), err error) {
 
 func statusOf(err error) int {
 	switch {
-	case errors.Is(err, artifact.ErrNotFound):
+	case errors.Is(err, artifact.ErrNotFound), errors.Is(err, download.ErrNotLed):
 		return http.StatusNotFound
 	case errors.Is(err, download.ErrRefused):
 		return http.StatusForbidden

@@ -18,16 +18,16 @@ import (
 	"loadstone.dev/loadstone/internal/ui"
 )
 
-// The operator serves what the user may read, by the user's own token.
-func TestAFileIsFetchedByTheUsersOwnToken(t *testing.T) {
+func TestAFileIsFetchedByTheDownloadKeyOfItsRun(t *testing.T) {
 	r := ended()
+	r.Status.DownloadKey = "key"
 	api := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		const proxied = "/api/v1/namespaces/system/services/https:loadstone:handout/proxy/v1/namespaces/bench/benchmarkruns/quick/"
 		w.Header().Set("Content-Type", "application/json")
 		switch file, handed := strings.CutPrefix(q.URL.Path, proxied); {
 		case q.URL.Path == "/apis":
 			fmt.Fprint(w, `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [{"name": "loadstone.dev", "versions": [{"groupVersion": "loadstone.dev/v1alpha1", "version": "v1alpha1"}]}]}`)
-		case handed && file == "trials/a/wrk.txt" && q.Header.Get(download.TokenHeader) == "Bearer of-jane":
+		case handed && file == "trials/a/wrk.txt" && q.Header.Get(download.AuthorizationHeader) != "":
 			w.Header().Set("Server", "loadstone")
 			fmt.Fprint(w, "handed out")
 		default:
