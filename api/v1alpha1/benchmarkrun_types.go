@@ -39,6 +39,15 @@ const (
 	Preferred Strictness = "Preferred"
 )
 
+// HostNetwork is the network of the machine.
+// +kubebuilder:validation:Enum=Host
+type HostNetwork string
+
+const (
+	// NetworkHost lets all programs of a run on one machine use the machine's network.
+	NetworkHost HostNetwork = "Host"
+)
+
 // Implementation is a server that answers HTTP requests, or a program that measures itself.
 // +kubebuilder:validation:XValidation:rule="has(self.image) || has(self.command)",message="an implementation needs an image, or (on one machine) a command"
 type Implementation struct {
@@ -138,6 +147,11 @@ type Placement struct {
 	// separateNodes is whether servers and generators need different nodes. Default: Preferred.
 	// +optional
 	SeparateNodes Strictness `json:"separateNodes,omitempty"`
+
+	// network is Host to let images on one machine use its network. Clusters refuse it. Default: a run of images has a loopback interface
+	// for itself alone.
+	// +optional
+	Network HostNetwork `json:"network,omitempty"`
 
 	// pods fit the measured pods into the cluster. One machine ignores them. Default: those of the installation (chart value runs.pods).
 	// +optional

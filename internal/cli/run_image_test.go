@@ -138,7 +138,7 @@ spec:
 	var m record.RunManifest
 	read(t, filepath.Join(results, "manifest.json"), &m)
 	notes := strings.Join(m.Notes, "\n")
-	for _, want := range []string{"implementations[plain] ran in its image ./plain.tar (sha256:", "ran in its image " + reference + " (" + digest.String() + ")", "a root file system that is only read"} {
+	for _, want := range []string{"implementations[plain] ran in its image ./plain.tar (sha256:", "ran in its image " + reference + " (" + digest.String() + ")", "a root file system that is only read", "it reached the programs of the run alone", "the page cache and the network of the run"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the record does not say %q:\n%s", want, notes)
 		}

@@ -74,7 +74,7 @@ func (a *attempt) take(ctx context.Context) (*record.Artifact, *conduct.Failure,
 func (a *attempt) assemble(dir string) (*conduct.Failure, error) {
 	servers, generators := a.Work.Servers(), 0
 	for _, own := range servers {
-		if err := checkPort(own); err != nil {
+		if err := checkPort(a.network.Proc(), own); err != nil {
 			return conduct.TransientFailure(v1alpha1.ReasonPodLost, "%s", err), nil
 		}
 	}

@@ -170,6 +170,10 @@ func (o Options) imageCache() (string, error) {
 
 func (r *Run) imageNotes() []string {
 	var notes []string
+	network := "the network is this machine's"
+	if r.apart() {
+		network = "it reached the programs of the run alone (spec.placement.network: Host lets images use this machine's network)"
+	}
 	for _, i := range r.facts.Plan.Implementations {
 		own, found := r.images[i.Name]
 		if !found {
@@ -182,7 +186,7 @@ func (r *Run) imageNotes() []string {
 		case r.launched(i.Name):
 			user = "as root of the sandbox, whatever its image says, since its parent and it share files"
 		}
-		notes = append(notes, fmt.Sprintf("implementations[%s] ran in its image %s (%s), unpacked: in a sandbox, with a root file system that is only read, %s; the network is this machine's", i.Name, i.Image, own.digest, user))
+		notes = append(notes, fmt.Sprintf("implementations[%s] ran in its image %s (%s), unpacked: in a sandbox, with a root file system that is only read, %s; %s", i.Name, i.Image, own.digest, user, network))
 	}
 	return notes
 }

@@ -2,13 +2,42 @@ package local
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent/cgroup"
 	"loadstone.dev/loadstone/internal/local/reexec"
 )
 
 func (r *Run) openCgroups() {
 	r.cgroups, r.shared = cgroup.Open("/sys/fs/cgroup", "/proc")
+}
+
+// apart reports whether the run has its own network.
+func (r *Run) apart() bool {
+	return r.options.Run.Spec.Placement.Network != v1alpha1.NetworkHost && slices.ContainsFunc(r.facts.Plan.Implementations, r.options.inImage)
+}
+
+func (r *Run) openNetwork() (err error) {
+	if r.apart() {
+		r.network, err = reexec.OpenNetwork()
+	}
+	return err
+}
+
+func (r *Run) checkNetwork() error {
+	if len(r.images) == 0 || !r.apart() {
+		return nil
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	n, err := reexec.OpenNetwork()
+	n.End()
+	if err != nil {
+		return fmt.Errorf("implementations[].image: this machine permits no network of the run (%w): run loadstone outside of containers, with sysctl user.max_net_namespaces above 0, or set spec.placement.network to Host, which lets images use this machine's network", err)
+	}
+	return nil
 }
 
 // isolate makes a cgroup for a member's first process, and returns the agents' flags for it. Servers get the spec's memory limit; generators
@@ -55,10 +84,14 @@ func (r *Run) notes() []string {
 }
 
 func (r *Run) isolation() string {
-	if r.cgroups != nil {
-		return fmt.Sprintf("each server and load generator had a cgroup of its own (version %d), with its CPUs and its counters, and servers with spec.implementations[].memory as their limit; processes share the machine's network and page cache", r.cgroups.Version())
+	network := "the machine's network"
+	if r.apart() {
+		network = "the network of the run"
 	}
-	text := "processes share the machine's network, page cache and memory; spec.implementations[].memory is no limit here, and a CPU quota would not be seen"
+	if r.cgroups != nil {
+		return fmt.Sprintf("each server and load generator had a cgroup of its own (version %d), with its CPUs and its counters, and servers with spec.implementations[].memory as their limit; processes share the page cache and %s", r.cgroups.Version(), network)
+	}
+	text := "processes share memory, the page cache and " + network + "; spec.implementations[].memory is no limit here, and a CPU quota would not be seen"
 	if r.shared != nil {
 		text += fmt.Sprintf(": this machine permits no cgroup of their own (%s)", r.shared)
 	}

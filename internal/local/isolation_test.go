@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"loadstone.dev/loadstone/api/v1alpha1"
 	"loadstone.dev/loadstone/internal/agent/cgroup"
 	"loadstone.dev/loadstone/internal/local/reexec/reexectest"
 	"loadstone.dev/loadstone/internal/run/conduct"
@@ -17,10 +18,10 @@ func TestTheReportSaysWhatProcessesShare(t *testing.T) {
 		shared  error
 		want    []string
 	}{
-		"with cgroups":                  {&cgroup.Parent{}, nil, []string{"had a cgroup of its own", "spec.implementations[].memory as their limit", "share the machine's network and page cache"}},
+		"with cgroups":                  {&cgroup.Parent{}, nil, []string{"had a cgroup of its own", "spec.implementations[].memory as their limit", "share the page cache and the machine's network"}},
 		"where none may be made":        {nil, errors.New("permission denied"), []string{"spec.implementations[].memory is no limit here", "permits no cgroup of their own (permission denied)"}},
 		"before it was tried":           {nil, nil, []string{"a CPU quota would not be seen"}},
-		"where there are none to speak": {nil, errors.New("no controller memory"), []string{"network, page cache and memory"}},
+		"where there are none to speak": {nil, errors.New("no controller memory"), []string{"memory, the page cache and the machine's network"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := led(t, quick())
@@ -112,4 +113,28 @@ func TestAGeneratorEntersItsOwnGroup(t *testing.T) {
 		text, err := os.ReadFile(m.group.Folders[0].Dir + "/cgroup.procs")
 		return err == nil && strings.TrimSpace(string(text)) != ""
 	})
+}
+
+func TestOnlyARunOfImagesHasItsOwnNetwork(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkRunSpec)
+		want   bool
+	}{
+		"commands":        {func(*v1alpha1.BenchmarkRunSpec) {}, false},
+		"an image":        {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Image = "./costly.tar" }, true},
+		"an unused image": {func(s *v1alpha1.BenchmarkRunSpec) { s.Implementations[1].Image = "costly:1" }, false},
+		"an image on the network of the machine": {func(s *v1alpha1.BenchmarkRunSpec) {
+			s.Implementations[1].Image, s.Placement.Network = "./costly.tar", v1alpha1.NetworkHost
+		}, false},
+	} {
+		spec := quick()
+		tc.change(&spec)
+		r := led(t, spec)
+		if got := r.apart(); got != tc.want {
+			t.Errorf("%s: its own network: %t", name, got)
+		}
+		if got := strings.Contains(r.isolation(), "the network of the run"); got != tc.want {
+			t.Errorf("%s: it says %s", name, r.isolation())
+		}
+	}
 }

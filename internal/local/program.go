@@ -80,8 +80,8 @@ func addFile(sum io.Writer, path string) (err error) {
 	return err
 }
 
-func checkPort(i record.Implementation) error {
-	if i.Port == 0 || !kernel.Proc("/proc").Listening(int(i.Port)) {
+func checkPort(proc string, i record.Implementation) error {
+	if i.Port == 0 || !kernel.Proc(proc).Listening(int(i.Port)) {
 		return nil
 	}
 	return fmt.Errorf("implementations[%s].port: another process of this machine listens on port %d already: end it, or choose another port and tell it to the server by its command", i.Name, i.Port)

@@ -88,12 +88,12 @@ func TestAPortThatIsTakenIsRefused(t *testing.T) {
 		}
 		defer taken.Close() //nolint:errcheck // Nobody speaks to it.
 		port := taken.Addr().(*net.TCPAddr).Port
-		err = checkPort(record.Implementation{Name: "plain", Port: int32(port)})
+		err = checkPort("/proc", record.Implementation{Name: "plain", Port: int32(port)})
 		if want := fmt.Sprintf("implementations[plain].port: another process of this machine listens on port %d already", port); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s ends with %v, want %s", address, err, want)
 		}
 	}
-	if err := checkPort(record.Implementation{Name: "plain"}); err != nil {
+	if err := checkPort("/proc", record.Implementation{Name: "plain"}); err != nil {
 		t.Errorf("a program without a port ends with %v", err)
 	}
 }

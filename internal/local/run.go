@@ -22,6 +22,7 @@ import (
 	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/base/util"
 	"loadstone.dev/loadstone/internal/local/folders"
+	"loadstone.dev/loadstone/internal/local/reexec"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/run/plan"
@@ -93,6 +94,8 @@ type Run struct {
 	// cgroups is the run's cgroup; nil if this machine permits none (shared says why).
 	cgroups *cgroup.Parent
 	shared  error
+	// network is of a run with images; nil for this machine's.
+	network *reexec.Network
 }
 
 // New checks whether a run is possible here, and starts nothing. A *plan.Violation error is a sentence for the spec's author.
@@ -153,9 +156,12 @@ func refuse(reason string, err error) error {
 func (r *Run) checkMachine(ctx context.Context) error {
 	var found []error
 	for _, i := range r.facts.Plan.Implementations {
-		found = append(found, r.checkProgram(ctx, i), checkPort(i))
+		found = append(found, r.checkProgram(ctx, i))
+		if !r.apart() {
+			found = append(found, checkPort("/proc", i))
+		}
 	}
-	found = append(found, r.checkImages(), r.checkDuetPorts())
+	found = append(found, r.checkImages(), r.checkDuetPorts(), r.checkNetwork())
 	var wrong []*plan.Violation
 	for _, err := range append(found, checkNeeds(r.facts.Plan.Plan)...) {
 		if err != nil {
@@ -299,7 +305,8 @@ func (r *Run) Lead(ctx context.Context) (_ progress.Ending, err error) {
 	}
 	r.openCgroups()
 	defer r.cgroups.Remove()
-	if err := errors.Join(r.begin(), r.freezeQuestion(ctx)); err != nil {
+	defer func() { r.network.End() }()
+	if err := errors.Join(r.begin(), r.openNetwork(), r.freezeQuestion(ctx)); err != nil {
 		return progress.Ending{}, err
 	}
 	limited, cancel := context.WithDeadline(ctx, r.facts.Deadline())

@@ -31,10 +31,12 @@ type team struct {
 	logs   []*os.File
 	// held is held by every process of a run; nil without a run.
 	held *os.File
+	// network is the run's.
+	network *reexec.Network
 }
 
 func newTeam(r *Run) *team {
-	return &team{faults: make(chan *conduct.Failure, 1), held: r.claim.Held()}
+	return &team{faults: make(chan *conduct.Failure, 1), held: r.claim.Held(), network: r.network}
 }
 
 type member struct {
@@ -149,7 +151,7 @@ func (t *team) startServer(m *member, at place, command []string, w kind.Work, o
 		}
 	}
 	args = append(append(append(args, reexec.GroupArgs("cgroup", m.group)...), "--"), command...)
-	if m.keeper, err = reexec.Start(args, at.rest, log, t.held, 0); err != nil {
+	if m.keeper, err = reexec.Start(t.network, reexec.Child{Args: args, CPUs: at.rest}, log, t.held); err != nil {
 		return nil, err
 	}
 	m.begun = time.Now()
@@ -178,10 +180,10 @@ func (t *team) startAgent(m *member, cpus []int, flags, args []string) error {
 	}
 	flags = append([]string{reexec.AgentCommand, "--member", m.Name, "--dir", m.dir}, flags...)
 	if m.keeper != nil {
-		flags = append(flags, "--keeper", strconv.Itoa(m.keeper.Cmd.Process.Pid))
+		flags = append(flags, "--keeper", strconv.Itoa(m.keeper.PID))
 	}
 	flags = append(append(flags, "--"), args...)
-	if m.agent, err = reexec.Start(flags, cpus, log, t.held, syscall.SIGKILL); err != nil {
+	if m.agent, err = reexec.Start(t.network, reexec.Child{Args: flags, CPUs: cpus, Orphaned: syscall.SIGKILL}, log, t.held); err != nil {
 		return err
 	}
 	return nil
@@ -196,7 +198,7 @@ func (m *member) ask(c protocol.Command) (*conduct.Failure, error) {
 	var answer agent.Answer
 	if !m.agent.Exchange(append(body, '\n'), &answer) {
 		m.agent.End()
-		exit := conduct.Exit{Code: int32(m.agent.Cmd.ProcessState.ExitCode()), Reason: m.agent.Cmd.ProcessState.String(), LastWords: launch.Tail(m.log+".agent", maxLastWords)}
+		exit := conduct.Exit{Code: int32(m.agent.Exit.Code), Reason: m.agent.Exit.Text, LastWords: launch.Tail(m.log+".agent", maxLastWords)}
 		return conduct.AgentExited(m.called(), exit), nil
 	}
 	m.state = answer.State

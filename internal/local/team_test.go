@@ -144,7 +144,7 @@ func TestTheEndOfATeamIsNoFault(t *testing.T) {
 	if err := own.startAgent(m, reexectest.OwnCPUs(t), nil, []string{"observe", "--port=1"}); err != nil {
 		t.Fatal(err)
 	}
-	keeper, observer := m.keeper.Cmd.Process.Pid, m.agent.Cmd.Process.Pid
+	keeper, observer := m.keeper.PID, m.agent.PID
 	own.end()
 	own.end() // Ending twice is allowed.
 	for _, pid := range []int{keeper, observer} {
@@ -227,7 +227,7 @@ func TestAnAgentThatHasEndedIsLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := observed(t, reexectest.OwnCPUs(t), tc.args...)
 			if tc.kill {
-				if err := m.agent.Cmd.Process.Kill(); err != nil {
+				if err := syscall.Kill(m.agent.PID, syscall.SIGKILL); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -251,7 +251,7 @@ func TestAProcessThatHasEndedDoesNotAnswer(t *testing.T) {
 	}
 	// A keeper sends notes unasked.
 	args := []string{reexec.KeeperCommand, "--cpus", reexec.CPUList(reexectest.OwnCPUs(t)), "--dir", m.dir, "--log", m.log, "--", "/bin/true"}
-	if m.agent, err = reexec.Start(args, reexectest.OwnCPUs(t), log, nil, syscall.SIGKILL); err != nil {
+	if m.agent, err = reexec.Start(nil, reexec.Child{Args: args, CPUs: reexectest.OwnCPUs(t), Orphaned: syscall.SIGKILL}, log, nil); err != nil {
 		t.Fatal(err)
 	}
 	var first reexec.Note

@@ -21,11 +21,12 @@ const (
 	LaunchCommand  = "local-launch"
 	ContainCommand = image.ContainCommand
 	ServerCommand  = "local-server"
+	NetworkCommand = "local-network"
 )
 
 // Is reports whether the arguments make this program a part of a run, for Help. Every program that leads runs must call it first.
 func Is(args []string) bool {
-	return len(args) > 0 && slices.Contains([]string{AgentCommand, KeeperCommand, LaunchCommand, ContainCommand, ServerCommand}, args[0])
+	return len(args) > 0 && slices.Contains([]string{AgentCommand, KeeperCommand, LaunchCommand, ContainCommand, ServerCommand, NetworkCommand}, args[0])
 }
 
 // Help acts as a part of a run until in ends, and returns the exit code.
@@ -40,6 +41,8 @@ func Help(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 		return launchProgram(ctx, args[1:], errs)
 	case ContainCommand:
 		return contain(ctx, args[1:], in, errs)
+	case NetworkCommand:
+		err = holdNetwork(args[1:], in, out)
 	case ServerCommand:
 		err = serveEqual(ctx, args[1:])
 	default:

@@ -276,6 +276,7 @@ func TestAHelperThatWasStartedByHandSaysSo(t *testing.T) {
 		"a parent with a flag that is none":  {LaunchCommand, "--limit", "1s", "--", "/bin/true"},
 		"a parent that is asked for no more": {LaunchCommand, "--"},
 		"a server without a port":            {ServerCommand},
+		"a network without a socket":         {NetworkCommand},
 		"a server with an argument":          {ServerCommand, "--port=80", "more"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,48 +28,79 @@ const (
 
 // Process is this program again, as an agent or keeper, until its standard input ends.
 type Process struct {
-	// In is its standard input, Out the reading end of its standard output.
-	Cmd   *exec.Cmd
-	In    io.WriteCloser
-	Out   *os.File
+	PID int
+	// In writes to its standard input, Out reads its standard output.
+	In, Out *os.File
+	// Exit is set by End.
+	Exit  Exit
 	ended chan struct{}
+}
+
+// Exit is a process's end.
+type Exit struct {
+	Code int    `json:"code"`
+	Text string `json:"text"`
+}
+
+// Child says how this program is started again.
+type Child struct {
+	Args []string `json:"args"`
+	CPUs []int    `json:"cpus"`
+	// Orphaned is its signal when the starting thread ends; 0 for none.
+	Orphaned syscall.Signal `json:"orphaned"`
 }
 
 // heldDescriptor is the child's descriptor of the file held for its run.
 const heldDescriptor = 3
 
-// Start starts this program again on some CPUs. Errors go to log, and the child holds held until it ends. The goroutine must be locked to its
-// thread while children run: agents die with the thread.
-func Start(args []string, cpus []int, log, held *os.File, orphaned syscall.Signal) (*Process, error) {
-	self, err := os.Executable()
+// Start starts this program again, in the network if it is not nil. Errors go to log, and the child holds held until it ends. The goroutine must
+// be locked to its thread while children run: agents die with the thread.
+func Start(n *Network, c Child, log, held *os.File) (*Process, error) {
+	read, in, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
-	}
-	cmd := exec.Command(self, args...) //nolint:noctx // It ends with its standard input.
-	cmd.Stderr = log
-	if held != nil {
-		cmd.ExtraFiles = []*os.File{held}
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: orphaned}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("starting %s: %w", args[0], err)
+		return nil, fmt.Errorf("starting %s: %w", c.Args[0], err)
 	}
 	out, write, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("starting %s: %w", args[0], err)
+		return nil, fmt.Errorf("starting %s: %w", c.Args[0], errors.Join(err, read.Close(), in.Close()))
 	}
-	cmd.Stdout = write
-	err = startOn(cmd, cpus)
-	if err = errors.Join(err, write.Close()); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", args[0], errors.Join(err, out.Close()))
+	files := []*os.File{read, write, log}
+	if held != nil {
+		files = append(files, held)
 	}
-	c := &Process{Cmd: cmd, In: in, Out: out, ended: make(chan struct{})}
+	begin := Child.begin
+	if n != nil {
+		begin = n.begin
+	}
+	p := &Process{In: in, Out: out, ended: make(chan struct{})}
+	var wait func() Exit
+	p.PID, wait, err = begin(c, files)
+	if err = errors.Join(err, read.Close(), write.Close()); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", c.Args[0], errors.Join(err, in.Close(), out.Close()))
+	}
 	go func() {
-		_ = cmd.Wait() // ProcessState has the result.
-		close(c.ended)
+		p.Exit = wait()
+		close(p.ended)
 	}()
-	return c, nil
+	return p, nil
+}
+
+// begin starts it with its standard files, and the held one if any.
+func (c Child) begin(files []*os.File) (pid int, wait func() Exit, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, nil, fmt.Errorf("finding this program: %w", err)
+	}
+	cmd := exec.Command(self, c.Args...) //nolint:noctx // It ends with its standard input.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = files[0], files[1], files[2], files[3:]
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: c.Orphaned}
+	if err := startOn(cmd, c.CPUs); err != nil {
+		return 0, nil, err
+	}
+	return cmd.Process.Pid, func() Exit {
+		_ = cmd.Wait() // ProcessState has the result.
+		return Exit{Code: cmd.ProcessState.ExitCode(), Text: cmd.ProcessState.String()}
+	}, nil
 }
 
 // startOn starts a command on some CPUs: a process inherits its starting thread's.
@@ -92,12 +123,12 @@ func (c *Process) Exchange(line []byte, answer any) bool {
 
 // End ends the process and waits for it. It may be called twice.
 func (c *Process) End() {
-	_ = c.In.Close()    // It is closed already if the process has ended.
+	_ = c.In.Close()    // It may be closed already.
 	defer c.Out.Close() //nolint:errcheck // It was only read.
 	select {
 	case <-c.ended:
 	case <-time.After(endLimit):
-		_ = syscall.Kill(-c.Cmd.Process.Pid, syscall.SIGKILL) // An error means that it has ended.
+		_ = syscall.Kill(-c.PID, syscall.SIGKILL) // An error means that it has ended.
 		<-c.ended
 	}
 }

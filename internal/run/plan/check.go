@@ -39,6 +39,14 @@ func checkEarlier(spec v1alpha1.BenchmarkRunSpec, round, local bool) *Violation 
 	})
 }
 
+// checkNetwork refuses spec.placement.network on clusters.
+func checkNetwork(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
+	if spec.Placement.Network == "" || local {
+		return nil
+	}
+	return kind.Invalid("spec.placement.network works on one machine only: remove it, or measure on one machine with loadstone run")
+}
+
 // checkSuspend refuses spec.suspend for runs that begin on demand.
 func checkSuspend(spec v1alpha1.BenchmarkRunSpec, opts Options) *Violation {
 	switch {

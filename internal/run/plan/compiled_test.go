@@ -248,6 +248,20 @@ func TestAPlanFindsTheLineOfEachTrial(t *testing.T) {
 
 func ok(_ record.PlannedTrial, found bool) bool { return found }
 
+func TestNetworkOfTheMachineIsRefusedOnACluster(t *testing.T) {
+	s := spec(func(s *v1alpha1.BenchmarkRunSpec) {
+		s.Placement.Network = v1alpha1.NetworkHost
+		for i := range s.Implementations {
+			s.Implementations[i].Command = []string{"./a"}
+		}
+	})
+	for local, want := range map[bool]string{true: "", false: "spec.placement.network works on one machine only: remove it"} {
+		if _, err := Compile(s, Options{Name: "r", UID: "u", Local: local}); (err == nil) != local || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("local: %t: got %v, want %q", local, err, want)
+		}
+	}
+}
+
 func TestOnlyARunOnAClusterCanBeSuspended(t *testing.T) {
 	for name, tc := range map[string]struct {
 		suspend *bool

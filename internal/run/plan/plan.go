@@ -73,7 +73,7 @@ func Compile(spec v1alpha1.BenchmarkRunSpec, opts Options) (Plan, error) {
 	if v = kind.Join(v, checkImplementations(spec)); v != nil {
 		return Plan{}, v
 	}
-	wrong := kind.Join(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkEarlier(spec, opts.Round, opts.Local), checkSuspend(spec, opts))
+	wrong := kind.Join(checkSpec(spec), checkDependencies(spec, kinds.With(work, spec)), checkEarlier(spec, opts.Round, opts.Local), checkNetwork(spec, opts.Local), checkSuspend(spec, opts))
 	p := Plan{Local: opts.Local, Plan: record.Plan{Order: cmp.Or(spec.Order, record.OrderBlocks), Mirrored: true, Baseline: BaselineOf(spec), Blocks: BlocksOf(spec)}}
 	if spec.Blocks == 0 {
 		p.Note("spec.blocks defaults to %d: each block measures every implementation once", p.Blocks)
