@@ -98,7 +98,7 @@ func (l Lexicon) indicated(rules analysis.Rules, e analysis.HeadlineEntry, i ver
 	return Outcome{
 		Title:    l.Say("headline.Indicated", l.Effect(i.Metric, e.Implementation, e.Baseline, i.Ratio, i.AtLeast)),
 		Evidence: format.Join(", ", l.interval(rules, i.Ratio, i.Low, i.High, i.AtLeast), mean, l.Count("blocks", i.Blocks)),
-		Why:      l.Say("why.Indicated", i.Void, i.Cells, codes(i.Reasons)),
+		Why:      l.Say("why.disturbed", i.Void, i.Cells, codes(i.Reasons)),
 	}
 }
 
