@@ -198,6 +198,7 @@ func (t Table) addCapacities(h *Headline) {
 		if r := c.ToBaseline; r != nil {
 			e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: t.Run.Baseline, Verdict: r.Verdict, Reason: r.Reason}
 			e.AtLeast = r.AtLeast(r.Verdict)
+			e.Grade = verdict.Comparison{Verdict: r.Verdict, Reason: r.Reason}.Grade()
 			e.measure(*r)
 			h.Entries = append(h.Entries, e)
 		}

@@ -65,7 +65,7 @@ func TestLine(t *testing.T) {
 					Verdict: verdict.Better, Metric: verdict.Throughput, Ratio: 9.7, Low: 3.2, High: 29, Levels: 1, Blocks: 7, Cells: 14, Void: 12, Reasons: []validity.Code{validity.NoisyNeighbours},
 				}
 			},
-			"Indicated, not proved: go2 has 9.70x the throughput of go (99 % interval 3.20x to 29.0x, 7 blocks: 12 of 14 cells were disturbed (NoisyNeighbours); the interval contains all that this can explain)",
+			"Indicated, not proved: go2 has 9.70x the throughput of go (99 % interval 3.20x to 29.00x, 7 blocks: 12 of 14 cells were disturbed (NoisyNeighbours); the interval contains all that this can explain)",
 		},
 		"no difference": {
 			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.NoDifference },
