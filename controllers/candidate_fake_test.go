@@ -108,14 +108,16 @@ func newLeaderEnds() *leaderEnds {
 	}}
 }
 
-// take reports whether a leader is to end at a write. A leader ends once.
+// take reports whether a leader is to end at a write. A leader ends once. One that was told to end may still do the next
+// write, which the run may never need again: nobody can end there any more.
 func (l *leaderEnds) take(c *candidate, what string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, p := range l.places {
-		if p == what && !l.by[c] {
+		if p == what {
+			ends := !l.by[c]
 			l.places, l.by[c] = append(l.places[:i:i], l.places[i+1:]...), true
-			return true
+			return ends
 		}
 	}
 	return false

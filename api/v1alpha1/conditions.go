@@ -134,6 +134,8 @@ const (
 	ReasonNothingToCompare = "NothingToCompare"
 	// ReasonNoiseTooHigh: a comparison with enough blocks is Inconclusive because of noise alone.
 	ReasonNoiseTooHigh = "NoiseTooHigh"
+	// ReasonIndicated: others disturbed the cells, but their effect cannot explain the difference in status.verdict.
+	ReasonIndicated = "Indicated"
 	// ReasonSuspectCells: every cell of a side of a comparison is suspect.
 	ReasonSuspectCells = "SuspectCells"
 	// ReasonUndecided: a comparison is Inconclusive for another reason, see status.verdict: a saturated generator, a rate that neither side

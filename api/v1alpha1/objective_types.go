@@ -111,11 +111,24 @@ type Earlier struct {
 	Anchor string `json:"anchor,omitempty"`
 }
 
+// Grade is how certain a decision must be.
+// +kubebuilder:validation:Enum=Proved;Indicated
+type Grade string
+
+// Grades.
+const (
+	// GradeProved: only cells within every limit of noise count.
+	GradeProved Grade = "Proved"
+	// GradeIndicated: cells beyond the limits count, too, with intervals as much wider as others' use of the CPUs may have changed them.
+	GradeIndicated Grade = "Indicated"
+)
+
 // Objective is a bound for a measured value, for each selected implementation at each selected level. It is Met if the whole 99% interval is
 // on the right side of the bound, Missed if it is on the wrong side, and Undecided otherwise. A run succeeds only if every objective is Met.
 // +kubebuilder:validation:XValidation:rule="has(self.min) != has(self.max)",message="an objective needs either min or max: give a range as two objectives"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'LatencyPercentile' || (has(self.of) && self.of == 'LatencyPercentile')) == has(self.percentile)",message="percentile is required for LatencyPercentile (metric or of) and forbidden otherwise"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'RatioToBaseline' || self.metric == 'Regression') == has(self.of)",message="of is required for metrics RatioToBaseline and Regression, and forbidden otherwise: it selects the compared value"
+// +kubebuilder:validation:XValidation:rule="!has(self.grade) || self.metric == 'RatioToBaseline'",message="grade is only for RatioToBaseline: remove it"
 // +kubebuilder:validation:XValidation:rule="(self.metric == 'Regression') == has(self.against)",message="against is required for metric Regression and forbidden otherwise: name the earlier runs there"
 // +kubebuilder:validation:XValidation:rule="!has(self.connections) || has(self.load)",message="connections needs load: name the load of the levels"
 // +kubebuilder:validation:XValidation:rule="!has(self.requestsPerSecond) || has(self.load)",message="requestsPerSecond needs load: name the load of the levels"
@@ -177,6 +190,11 @@ type Objective struct {
 	// of is the value that RatioToBaseline and Regression compare.
 	// +optional
 	Of ComparedMetric `json:"of,omitempty"`
+
+	// grade is how certain the decision of a RatioToBaseline must be. Indicated permits one on a busy machine, where cells are void because
+	// of others. Default: Proved.
+	// +optional
+	Grade Grade `json:"grade,omitempty"`
 
 	// against are the earlier runs of a Regression.
 	// +optional

@@ -39,6 +39,7 @@ var originOfReason = map[string]Origin{
 	ReasonNoValidResults:      OriginNone,
 	ReasonNothingToCompare:    OriginNone,
 	ReasonNoiseTooHigh:        OriginNone,
+	ReasonIndicated:           OriginNone,
 	ReasonSuspectCells:        OriginNone,
 	ReasonUndecided:           OriginNone,
 	ReasonSuspended:           OriginNone,

@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"loadstone.dev/loadstone/internal/analysis/builds"
 	"loadstone.dev/loadstone/internal/analysis/capacity"
@@ -85,6 +86,7 @@ func measure(data record.RunData) (Table, objectives.Run, error) {
 	}
 	return t, objectives.Run{
 		Data: data, Implementations: t.Implementations, Levels: t.Levels, Requests: t.Requests, Groups: t.Groups, Comparisons: t.Comparisons,
+		Admitting:  sync.OnceValue(func() []verdict.Comparison { return verdict.Admitting(p, t.Groups, failures) }),
 		Capacities: t.Capacities, ImplementationFailures: failures, Cases: rows, Rows: t.Rows, CaseFailures: failedCases,
 	}, nil
 }

@@ -244,3 +244,43 @@ func TestTheHeadlineSaysWhyNothingCanBeCompared(t *testing.T) {
 		}
 	}
 }
+
+// neighboured lets others use a share of the server's CPUs in each cell.
+func neighboured(d record.RunData, share float64) record.RunData {
+	for i := range d.Trials {
+		for j := range d.Trials[i].Servers[0].Cells {
+			o := &d.Trials[i].Servers[0].Cells[j]
+			o.BusyNanos = o.CPUNanos + int64(share*float64(o.CoreNanos))
+		}
+	}
+	return d
+}
+
+func TestALargeDifferenceIsIndicatedOnABusyMachine(t *testing.T) {
+	for name, tc := range map[string]struct {
+		micros, busy float64
+		blocks       int32
+		grade        verdict.Grade
+		reason       string
+	}{
+		"ten times the CPU time, half of the CPU taken":       {112, 0.5, 8, verdict.Indicated, v1alpha1.ReasonIndicated},
+		"the same on a quiet machine":                         {112, 0, 8, verdict.Proved, v1alpha1.ReasonDone},
+		"less than what neighbors may do":                     {13.44, 0.5, 8, verdict.NotComparable, v1alpha1.ReasonNoValidResults},
+		"ten times the CPU time in too few blocks":            {112, 0.5, 6, verdict.NotComparable, v1alpha1.ReasonNoValidResults},
+		"ten times the CPU time, nearly all of the CPU taken": {112, 0.9, 8, verdict.NotComparable, v1alpha1.ReasonNoValidResults},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := recordtest.Duel(tc.blocks)
+			o.Servers = o.Servers[:2]
+			o.Servers[1].CPUMicros = tc.micros
+			table := analyse(t, neighboured(recordtest.Run(o), tc.busy))
+			e := table.Headline().Entries[0]
+			if _, reason := table.Conclusive(); e.Grade != tc.grade || reason != tc.reason {
+				t.Fatalf("%s with reason %s, want %s and %s (%+v)", e.Grade, reason, tc.grade, tc.reason, e.Indicated)
+			}
+			if i := e.Indicated; (i != nil) != (tc.grade == verdict.Indicated) || i != nil && (i.Verdict != verdict.Worse || i.Low > 0.06 || i.High < 0.19 || i.High > 0.25 || i.Void != i.Cells) {
+				t.Errorf("indicated %+v", i)
+			}
+		})
+	}
+}

@@ -111,6 +111,9 @@ type HeadlineEntry struct {
 	// Unsustained levels are left out of the mean.
 	Unsustained []record.Point        `json:"unsustained,omitempty"`
 	Loads       []verdict.LoadVerdict `json:"loads,omitempty"`
+	Grade       verdict.Grade         `json:"grade,omitempty"`
+	// Indicated is only for the grade of that name.
+	Indicated *verdict.Indication `json:"indicated,omitempty"`
 }
 
 // Said is the verdict of the deciding metric.
@@ -195,6 +198,7 @@ func (t Table) addCapacities(h *Headline) {
 		if r := c.ToBaseline; r != nil {
 			e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: t.Run.Baseline, Verdict: r.Verdict, Reason: r.Reason}
 			e.AtLeast = r.AtLeast(r.Verdict)
+			e.Grade = verdict.Comparison{Verdict: r.Verdict, Reason: r.Reason}.Grade()
 			e.measure(*r)
 			h.Entries = append(h.Entries, e)
 		}
@@ -225,6 +229,9 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 	if len(h.Entries)+len(t.Rows) == 0 {
 		return false, v1alpha1.ReasonNothingToCompare
 	}
+	if open := openOf(h.Entries); len(open) > 0 && len(t.inconclusive(h)) == len(open) && !slices.ContainsFunc(open, notIndicated) {
+		return false, v1alpha1.ReasonIndicated
+	}
 	reason = v1alpha1.ReasonDone
 	undecided := ""
 	for _, why := range t.inconclusive(h) {
@@ -244,18 +251,24 @@ func (t Table) Conclusive() (conclusive bool, reason string) {
 	return reason == v1alpha1.ReasonDone, reason
 }
 
+func openOf(entries []HeadlineEntry) []HeadlineEntry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e HeadlineEntry) bool { return e.Verdict != verdict.Inconclusive })
+}
+
+func notIndicated(e HeadlineEntry) bool { return e.Grade != verdict.Indicated }
+
 // Counts reports whether any measurement counts.
 func (t Table) Counts() bool { return t.counts(t.Headline()) }
 
 func (t Table) counts(h Headline) bool {
-	return len(h.Peaks)+h.AloneCases > 0 || slices.ContainsFunc(t.Cases, func(c Case) bool { return c.Summary != nil }) ||
+	return len(h.Peaks)+h.AloneCases > 0 || slices.ContainsFunc(h.Entries, func(e HeadlineEntry) bool { return e.Indicated != nil }) || slices.ContainsFunc(t.Cases, func(c Case) bool { return c.Summary != nil }) ||
 		slices.ContainsFunc(t.Rows, func(r verdict.RowComparison) bool { return r.Blocks > 0 })
 }
 
 func entry(c verdict.Comparison) HeadlineEntry {
 	e := HeadlineEntry{Load: c.Load, Implementation: c.Implementation, Baseline: c.Baseline, Verdict: c.Verdict, Reason: c.Reason, Loads: c.Loads}
 	d := c.Deciding()
-	e.Main = c.Main
+	e.Main, e.Grade, e.Indicated = c.Main, c.Grade(), c.Indicated
 	e.measure(d)
 	e.AtLeast = d.AtLeast(e.Said())
 	e.SameInTheMean = c.Verdict == verdict.DependsOnLoad && d.Verdict == verdict.NoDifference && oneWay(c)

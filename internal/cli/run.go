@@ -234,7 +234,7 @@ func ended(ctx context.Context, told screen.Teller, e progress.Ending, open bool
 	return errors.Join(statusOf(e), openPage(ctx, e.Report))
 }
 
-const goOn = "resume with loadstone run FILE --resume, and --out if you used it"
+const goOn = "a run of a file is resumed with loadstone run FILE --resume, and --out if you used it"
 
 // refusals are the reasons for refusing a run before anything starts.
 var refusals = []string{v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNotEnoughCPUs, v1alpha1.ReasonNotEnoughMemory, v1alpha1.ReasonNotEnoughResources, v1alpha1.ReasonObjectMissing}

@@ -35,6 +35,8 @@ type Objective struct {
 	// OfRows is the row metric of a Regression. It is only set when whole runs are compared, never in a spec or
 	// record.
 	OfRows string `json:"-"`
+	// Grade is the certainty that a RatioToBaseline needs; empty means Proved.
+	Grade v1alpha1.Grade `json:"grade,omitempty"`
 	// Against names a Regression's earlier runs; nil otherwise.
 	Against *Reference `json:"against,omitempty"`
 	// Min and Max are decimal bounds in the metric's unit; one is empty.

@@ -58,7 +58,7 @@ func (v run) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) page.E
 		}
 	}
 	evidence := sentence(o.Evidence)
-	if evidence != "" && e.Said() != verdict.Better && e.Said() != verdict.Worse {
+	if evidence != "" && e.Indicated == nil && e.Said() != verdict.Better && e.Said() != verdict.Worse {
 		evidence = v.Say("sub.observed", o.Evidence)
 	}
 	out.Lines = append(out.Lines, format.Join(" ", sentence(format.Capital(o.Why)), sentence(format.Capital(o.Decide))), evidence)
@@ -69,7 +69,7 @@ func (v run) headlineEntry(h analysis.Headline, e analysis.HeadlineEntry) page.E
 	if len(o.Levels) > 0 {
 		out.Lines = append(out.Lines, sentence(strings.Join(o.Levels, "; ")))
 	}
-	if e.Detectable != nil && e.FewestPairs >= v.Table.Rules.MinBlocks && e.Verdict != verdict.Better && e.Verdict != verdict.Worse && e.Reason != verdict.ImplementationFailures && e.Reason != verdict.SuspectCells {
+	if e.Detectable != nil && e.Indicated == nil && e.FewestPairs >= v.Table.Rules.MinBlocks && e.Verdict != verdict.Better && e.Verdict != verdict.Worse && e.Reason != verdict.ImplementationFailures && e.Reason != verdict.SuspectCells {
 		out.Lines = append(out.Lines, v.Say("sub.detectable", format.Percent(*e.Detectable), format.PlainPercent(v.Table.Rules.Power)))
 	}
 	out.Lines = nonEmpty(out.Lines...)

@@ -85,20 +85,37 @@ func (f *Facts) observePauses(least, requestsPerMilli float64) {
 
 // HeldUp returns the largest share of the load that others may have delayed.
 func (f *Facts) HeldUp() float64 {
-	var lost, generators float64
+	var lost float64
 	for _, r := range f.Runs {
-		if r == nil {
-			continue
-		}
-		lost += float64(r.Network.Retransmits)
-		if r.CoreNanos > 0 {
-			generators = max(generators, float64(r.StealNanos+max(r.BusyNanos-r.CPUNanos, 0))/float64(r.CoreNanos))
+		if r != nil {
+			lost += float64(r.Network.Retransmits)
 		}
 	}
-	share := f.Steal() + f.Observations[NeighbourShare] + generators
+	share := f.Steal() + f.Observations[NeighbourShare] + f.takenFromGenerators()
 	if f.Seen == nil || f.LoadSeconds <= 0 {
 		return share
 	}
 	lost += float64(f.Seen.Network.Retransmits)
 	return share + f.Throttled() + lost*resendSeconds/float64(max(f.Level.Connections, 1))/f.LoadSeconds
+}
+
+// takenFromGenerators returns the largest share of a generator's CPUs that others used.
+func (f *Facts) takenFromGenerators() float64 {
+	share := 0.0
+	for _, r := range f.Runs {
+		if r != nil && r.CoreNanos > 0 {
+			share = max(share, float64(r.StealNanos+max(r.BusyNanos-r.CPUNanos, 0))/float64(r.CoreNanos))
+		}
+	}
+	return share
+}
+
+// mostTaken bounds shares of taken time, whose clocks are not exact.
+const mostTaken = 0.99
+
+// Taken returns the log of the largest factor by which others' use of the server's and the generators' CPUs may have
+// slowed the load: server and generator may wait for their CPUs one after the other.
+func (f *Facts) Taken() float64 {
+	server := f.Steal() + f.Observations[NeighbourShare] + f.Throttled()
+	return -math.Log1p(-min(server, mostTaken)) - math.Log1p(-min(f.takenFromGenerators(), mostTaken))
 }

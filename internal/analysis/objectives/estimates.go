@@ -24,7 +24,9 @@ type Run struct {
 	Requests        []planned.Request
 	Groups          []validity.Group
 	Comparisons     []verdict.Comparison
-	Capacities      []capacity.Capacity
+	// Admitting compares again with the cells that only noise made void.
+	Admitting  func() []verdict.Comparison
+	Capacities []capacity.Capacity
 	// CaseFailures counts processes with a missing or failed case, by a place without a metric.
 	Cases                  []verdict.BlockRow
 	Rows                   []verdict.RowComparison
@@ -53,7 +55,7 @@ func (j judge) estimate(o record.Objective, l planned.Level, i planned.Implement
 	case v1alpha1.ObjectiveRegression:
 		return j.regression(o, l, i)
 	case v1alpha1.ObjectiveRatioToBaseline:
-		return j.ratio(o, l, i)
+		return ratio(j.run.Comparisons, o, l, i)
 	case v1alpha1.ObjectiveLatencyPercentile:
 		f = percentileOf(g, o.Percentile)
 	case v1alpha1.ObjectiveMeanLatency:
@@ -235,8 +237,8 @@ func unknownQuantile(q measured.Quantile) Reason {
 	return TimedOut
 }
 
-func (j judge) ratio(o record.Objective, l planned.Level, i planned.Implementation) estimate {
-	c := util.First(j.run.Comparisons, func(c *verdict.Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
+func ratio(comparisons []verdict.Comparison, o record.Objective, l planned.Level, i planned.Implementation) estimate {
+	c := util.First(comparisons, func(c *verdict.Comparison) bool { return c.Implementation == i.Name && c.Load == l.Load })
 	if c == nil {
 		return unknown(NotMeasured, "")
 	}

@@ -25,7 +25,7 @@ const (
 	Undecided Outcome = "Undecided"
 )
 
-// Reason is why an objective is Undecided.
+// Reason is why an objective is Undecided, or what else than valid cells decided it.
 type Reason string
 
 const (
@@ -54,6 +54,8 @@ const (
 	// ImplementationFailures: the value meets the bound, but the implementation failed elsewhere and cannot
 	// pass by the cells that it survived.
 	ImplementationFailures Reason = "ImplementationFailures"
+	// Indicated: disturbed cells count, which the objective permits. No other reason comes with a decision.
+	Indicated Reason = "Indicated"
 	// SuspectCells: the value meets the bound by suspect cells alone, of a side.
 	SuspectCells Reason = "SuspectCells"
 	// ClosedLoop: a percentile meets the bound, but was measured without an imposed rate.
@@ -176,7 +178,7 @@ func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error)
 				}
 				one := r
 				one.Point, one.Implementation = l.Point, i.Name
-				out = append(out, one.with(j.estimate(o, l, i)))
+				out = append(out, j.judge(o, l, i, one))
 				found = true
 			}
 		}
@@ -185,6 +187,19 @@ func Judge(run Run, analyse func(record.RunData) (Run, error)) ([]Result, error)
 		}
 	}
 	return out, nil
+}
+
+func (j judge) judge(o record.Objective, l planned.Level, i planned.Implementation, empty Result) Result {
+	r := empty.with(j.estimate(o, l, i))
+	if o.Grade != v1alpha1.GradeIndicated || r.Outcome != Undecided {
+		return r
+	}
+	again := empty.with(ratio(j.run.Admitting(), o, l, i))
+	if again.Outcome == Undecided {
+		return r
+	}
+	again.Reason = Indicated
+	return again
 }
 
 func boundsOf(o record.Objective) (low, high *float64, err error) {

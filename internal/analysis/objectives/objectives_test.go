@@ -191,3 +191,29 @@ func analysed(t *testing.T, d record.RunData) analysis.Table {
 	}
 	return got
 }
+
+func TestAnObjectiveMayCountDisturbedCells(t *testing.T) {
+	busy := cells("go-slow", 10, func(_ *record.CellRun, seen *record.CellObservation) {
+		seen.BusyNanos = seen.CPUNanos + seen.CoreNanos/4
+	})
+	ratio := record.Objective{
+		Metric: v1alpha1.ObjectiveRatioToBaseline, Of: v1alpha1.ComparedThroughput, Implementations: []string{"go-slow"}, Max: "2",
+	}
+	for name, tc := range map[string]struct {
+		grade   v1alpha1.Grade
+		max     string
+		outcome objectives.Outcome
+		reason  objectives.Reason
+	}{
+		"not by default":                        {"", "2", objectives.Undecided, objectives.TooFewBlocks},
+		"if it permits them":                    {v1alpha1.GradeIndicated, "2", objectives.Met, objectives.Indicated},
+		"unless their noise contains its bound": {v1alpha1.GradeIndicated, "0.9", objectives.Undecided, objectives.TooFewBlocks},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ratio.Grade, ratio.Max = tc.grade, tc.max
+			if got := judged(t, ratio, busy); got.Outcome != tc.outcome || got.Reason != tc.reason {
+				t.Errorf("%s with reason %q (%+v), want %s with %q", got.Outcome, got.Reason, got, tc.outcome, tc.reason)
+			}
+		})
+	}
+}

@@ -20,6 +20,11 @@ type Cell struct {
 	Reasons  []Reason `json:"reasons,omitempty"`
 	// PauseMicros is how far the tool's pauses can move a percentile of latencies from intended starts.
 	PauseMicros int64 `json:"-"`
+	// Noise and Slack are of an admitted cell: the codes that made it void, and the log of the largest factor by which they
+	// may have changed its values.
+	Noise []Code  `json:"-"`
+	Slack float64 `json:"-"`
+	taken float64
 	measured.Values
 }
 
@@ -41,6 +46,7 @@ func (f *facts) judge() Cell {
 	m := f.Trial.Manifest
 	c := Cell{Trial: m.Name, Block: m.Block, Attempt: m.Attempt, Raw: f.RawKey(), Validity: Valid, Values: f.Values}
 	c.ThroughputIsDiluted, c.PauseMicros = f.Duet(), f.Caveats().Pause.Microseconds()
+	c.taken = f.Taken()
 	for _, check := range checks {
 		for _, r := range check(f) {
 			c.mark(r)
@@ -83,6 +89,24 @@ type Step struct {
 
 // Hindrances only make a load harder: a bound met in spite of them was met.
 var Hindrances = []Code{NoisyNeighbours, Steal, Throttled}
+
+// OnlyNoisy reports whether nothing but others' use of the CPUs voids the cell.
+func (c Cell) OnlyNoisy() bool {
+	return c.Validity == Void && !slices.ContainsFunc(c.Reasons, func(r Reason) bool { return r.Weight == Void && !slices.Contains(Hindrances, r.Code) })
+}
+
+// Admit makes a cell count that noise alone voids, and widens the values of each cell by its noise.
+func (c *Cell) Admit() {
+	if c.Slack = c.taken; !c.OnlyNoisy() {
+		return
+	}
+	c.Validity = Suspect
+	for _, r := range c.Reasons {
+		if r.Weight == Void {
+			c.Noise = append(c.Noise, r.Code)
+		}
+	}
+}
 
 // step: for a miss, what the implementation did is the outcome, no reason for doubt.
 func (f *facts) step(c Cell, s search.Step) Step {

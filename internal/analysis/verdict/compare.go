@@ -16,6 +16,7 @@ import (
 func Compare(p planned.Run, groups []validity.Group, failures map[string]int, searches Searches) []Comparison {
 	out := comparisons(p, groups, failures)
 	judgeAll(out, searches, AnalysisAlpha(p.Analyses), true)
+	indicate(p, groups, failures, out)
 	return out
 }
 
@@ -140,6 +141,7 @@ func (r *Result) inherit(level Result) {
 	r.BaselineIsBound = r.BaselineIsBound || level.BaselineIsBound
 	r.Diluted, r.Hidden, r.ClosedLoop = r.Diluted || level.Diluted, r.Hidden || level.Hidden, r.ClosedLoop || level.ClosedLoop
 	r.uncounted = r.uncounted || level.uncounted
+	r.admitted, r.noise = r.admitted+level.admitted, append(r.noise, level.noise...)
 	r.contender.add(level.contender.cells, level.contender.suspect)
 	r.base.add(level.base.cells, level.base.suspect)
 	r.doubts = util.Distinct(slices.Concat(r.doubts, level.doubts))
@@ -213,6 +215,7 @@ func ByBlock(m Metric, own, base *validity.Group) Result {
 		limits.inherit(Result{
 			ContenderIsBound: m.boundIn(a), BaselineIsBound: m.boundIn(*b),
 			Diluted: m.dilutedIn(a) || m.dilutedIn(*b), Hidden: m.hiddenIn(a) && m.hiddenIn(*b),
+			admitted: asInt(len(a.Noise) > 0) + asInt(len(b.Noise) > 0), noise: slices.Concat(a.Noise, b.Noise),
 		})
 	}
 	r := NewResult(m, samples)

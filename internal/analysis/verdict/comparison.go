@@ -91,6 +91,8 @@ type Comparison struct {
 	// Unsustained levels are left out of the mean.
 	Unsustained []record.Point `json:"unsustained,omitempty"`
 	Loads       []LoadVerdict  `json:"loads,omitempty"`
+	// Indicated is the winner if disturbed cells count; only for an inconclusive comparison.
+	Indicated *Indication `json:"indicated,omitempty"`
 
 	// These cover the cells in Overall.
 	contenderMissed, baselineMissed int
@@ -173,6 +175,9 @@ type Result struct {
 	doubts                              []validity.Code
 	// uncounted: a pair is missing because a CPU time is unknown.
 	uncounted bool
+	// admitted counts the disturbed cells behind the result, noise their codes.
+	admitted int
+	noise    []validity.Code
 	// better is for metrics whose name does not tell it.
 	better record.Direction
 }

@@ -65,7 +65,17 @@ func (m Metric) pairOf(own, base validity.Cell) (inference.Span, bool) {
 	if a == nil || b == nil {
 		return inference.Span{}, false
 	}
-	return inference.LogRatio(inference.Exactly(*a), inference.Exactly(*b)), true
+	return inference.LogRatio(m.undisturbed(*a, own.Slack), m.undisturbed(*b, base.Slack)), true
+}
+
+// undisturbed is where a value may lie without its cell's disturbance. Taken CPUs only lower a throughput. What they do
+// to the CPU time (cold caches, a slower hardware thread) has no known sign.
+func (m Metric) undisturbed(v, slack float64) inference.Span {
+	out := inference.Span{Low: v, Mid: v, High: v * math.Exp(slack)}
+	if m != Throughput {
+		out.Low = v * math.Exp(-slack)
+	}
+	return out
 }
 
 // latencyPair compares a percentile of the first kind of latency that both cells have; kinds are never mixed. Each

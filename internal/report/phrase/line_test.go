@@ -58,6 +58,15 @@ func TestLine(t *testing.T) {
 			},
 			"go2 uses 21.3 % more CPU time per request than go (99 % interval +17.1 % to +25.0 %, 10 blocks); go2 has 2.00x the p50 latency of go (99 % interval 1.80x to 2.20x)",
 		},
+		"a difference that noise cannot explain": {
+			func(e *analysis.HeadlineEntry) {
+				e.Verdict, e.Reason = verdict.Inconclusive, verdict.TooFewBlocks
+				e.Indicated = &verdict.Indication{
+					Verdict: verdict.Better, Metric: verdict.Throughput, Ratio: 9.7, Low: 3.2, High: 29, Levels: 1, Blocks: 7, Cells: 14, Void: 12, Reasons: []validity.Code{validity.NoisyNeighbours},
+				}
+			},
+			"Indicated, not proved: go2 has 9.70x the throughput of go (99 % interval 3.20x to 29.00x, 7 blocks: 12 of 14 cells were disturbed (NoisyNeighbours); the interval contains all that this can explain)",
+		},
 		"no difference": {
 			func(e *analysis.HeadlineEntry) { e.Verdict = verdict.NoDifference },
 			"go2 and go are practically equivalent in CPU time per request, within 5 % (+21.3 %, 99 % interval +17.1 % to +25.0 %, 10 blocks)",

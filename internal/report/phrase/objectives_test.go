@@ -93,7 +93,7 @@ func TestTheLineOfObjectives(t *testing.T) {
 	for k := range many {
 		many[k] = missed(func(o *objectives.Result) { o.Name = strings.Repeat("n", 40) })
 	}
-	if got := phrase.English.ObjectivesLine(analysis.Table{Objectives: many}); len(got) > 512 || !strings.HasSuffix(got, " more") {
+	if got := phrase.English.ObjectivesLine(analysis.Table{Objectives: many}); len(got) > 512 || !strings.HasSuffix(got, " more in the report") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }

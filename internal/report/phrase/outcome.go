@@ -28,6 +28,9 @@ type Outcome struct {
 
 // OutcomeOf describes an entry; pointName names a level within its load.
 func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointName func(verdict.Winner) string) Outcome {
+	if e.Indicated != nil {
+		return l.indicated(h.Rules, e, *e.Indicated)
+	}
 	o := Outcome{Evidence: l.evidence(h.Rules, e)}
 	if seconds := l.seconds(h.Rules, e, pointName); e.Verdict == verdict.DependsOnLoad {
 		o.Besides = seconds // The title names no side, and the levels stand after it.
@@ -84,6 +87,19 @@ func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointN
 		o.Levels = append(o.Levels, l.Say("load.verdict", v.Load, format.Plain(v.Weight), l.Say("load."+string(v.Verdict))))
 	}
 	return o
+}
+
+// indicated describes a winner in which disturbed cells count.
+func (l Lexicon) indicated(rules analysis.Rules, e analysis.HeadlineEntry, i verdict.Indication) Outcome {
+	mean := ""
+	if i.Levels > 1 {
+		mean = l.Say("evidence.levels", i.Levels)
+	}
+	return Outcome{
+		Title:    l.Say("headline.Indicated", l.Effect(i.Metric, e.Implementation, e.Baseline, i.Ratio, i.AtLeast)),
+		Evidence: format.Join(", ", l.interval(rules, i.Ratio, i.Low, i.High, i.AtLeast), mean, l.Count("blocks", i.Blocks)),
+		Why:      l.Say("why.disturbed", i.Void, i.Cells, codes(i.Reasons)),
+	}
 }
 
 // seconds describes each hidden winner with its place and evidence.

@@ -15,6 +15,7 @@ const (
 	shortInconclusive = "inconclusive"
 	shortMixed        = "mixed"
 	shortDiffers      = "differs"
+	shortIndicated    = "indicated"
 	shortNoiseFloor   = "noise floor"
 	shortNoComparison = "no comparison"
 
@@ -64,6 +65,9 @@ func shortEntry(e analysis.HeadlineEntry) string {
 		return shortDiffers
 	case verdict.Inconclusive:
 	}
+	if e.Indicated != nil {
+		return shortIndicated
+	}
 	return shortInconclusive
 }
 
@@ -86,10 +90,14 @@ func shortCases(c analysis.CaseOutcome) string {
 }
 
 func withChange(e analysis.HeadlineEntry, word string) string {
-	if e.Ratio == nil || e.Verdict != verdict.Better && e.Verdict != verdict.Worse {
+	ratio := e.Ratio
+	switch {
+	case e.Indicated != nil:
+		ratio = &e.Indicated.Ratio
+	case ratio == nil || e.Verdict != verdict.Better && e.Verdict != verdict.Worse:
 		return word
 	}
-	if text := word + ": " + format.ASCII(format.Change(*e.Ratio)); len(text) <= MaxShort {
+	if text := word + ": " + format.ASCII(format.Change(*ratio)); len(text) <= MaxShort {
 		return text
 	}
 	return word

@@ -26,6 +26,7 @@ func TestShortVerdictFitsIntoAColumn(t *testing.T) {
 		"cases":             {analysis.Headline{Cases: []analysis.CaseOutcome{{Cases: 3, Worse: 3}}}, "worse"},
 		"mixed cases":       {analysis.Headline{Cases: []analysis.CaseOutcome{{Cases: 3, Worse: 1, Same: 2}}}, "mixed"},
 		"both sides":        {analysis.Headline{Entries: []analysis.HeadlineEntry{entry(verdict.Mixed, 2)}}, "mixed"},
+		"disturbed":         {analysis.Headline{Entries: []analysis.HeadlineEntry{{Verdict: verdict.Inconclusive, Indicated: &verdict.Indication{Ratio: 9.7}}}}, "indicated: 9.70x"},
 		"undecided":         {analysis.Headline{Entries: []analysis.HeadlineEntry{entry(verdict.Inconclusive, 1)}}, "inconclusive"},
 		"one contender":     {analysis.Headline{}, "no comparison"},
 		"a calibration":     {analysis.Headline{Calibration: &record.Calibration{}}, "noise floor"},

@@ -80,7 +80,7 @@ func PlanObjectives(spec v1alpha1.BenchmarkRunSpec, p *record.Plan) {
 func ObjectiveOf(o v1alpha1.Objective) record.Objective {
 	out := record.Objective{
 		Name: o.Name, Metric: o.Metric, Load: o.Load, Case: o.Case, Connections: o.Connections, RequestsPerSecond: o.RequestsPerSecond,
-		Implementations: slices.Clone(o.Implementations), Percentile: o.Percentile, Of: o.Of, Min: o.Min, Max: o.Max,
+		Implementations: slices.Clone(o.Implementations), Percentile: o.Percentile, Of: o.Of, Grade: o.Grade, Min: o.Min, Max: o.Max,
 	}
 	if !o.Against.IsZero() {
 		out.Against = &record.Reference{Runs: slices.Clone(o.Against.Runs), Anchor: o.Against.Anchor}
