@@ -22,6 +22,9 @@ type cellRun struct {
 	tool   tool.Tool
 	args   []string
 	run    record.CellRun
+	// warmed is the cost of opening the sockets of the warm-up. refused is why this process could not open those of the tool.
+	warmed  opening
+	refused error
 	// unknown holds sentences on what could not be read.
 	unknown []string
 }
@@ -62,13 +65,13 @@ func (g *Generator) warmUp(ctx context.Context, clock timing.Clock, r *cellRun, 
 	defer g.discard(r.tool, r.share, targetOf(r.server))
 	args := r.tool.Args(r.share, targetOf(r.server), tool.Warmup)
 	end := clock.At(r.slot.Measure - timetable.WarmupGap)
-	p, err := launch(ctx, g.config.Dir, args, r.share, nil, raw, end)
+	p, err := g.launch(ctx, r, args, tool.Warmup, nil, raw, end)
 	if err != nil {
 		return err
 	}
 	audited := g.beginAudit(p.ctx, r, end.Add(-auditLead))
 	err = p.wait()
-	r.run.Audit = audited()
+	r.run.Audit, r.warmed = audited(), p.opened(r)
 	if !errors.Is(err, errKilled) {
 		return fmt.Errorf("the warm-up ended before its time: %w", toolEnded(r.tool, err, raw))
 	}
@@ -125,7 +128,7 @@ func (g *Generator) begin(ctx context.Context, clock timing.Clock, r *cellRun, r
 	}
 	b.counted = g.count()
 	r.run.Started = time.Now()
-	b.process, err = launch(ctx, g.config.Dir, r.args, r.share, nil, raw, clock.At(r.slot.End+g.grace))
+	b.process, err = g.launch(ctx, r, r.args, tool.Measure, nil, raw, clock.At(r.slot.End+g.grace))
 	if err == nil {
 		b.probe = g.probe(ctx, b.counted.network, 0)
 	}
@@ -143,7 +146,7 @@ func (g *Generator) beginWaiting(ctx context.Context, clock timing.Clock, r *cel
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	before := g.networkCounts()
-	b.process, err = launch(ctx, g.config.Dir, r.args, r.share, in, raw, clock.At(r.slot.End+g.grace))
+	b.process, err = g.launch(ctx, r, r.args, tool.Measure, in, raw, clock.At(r.slot.End+g.grace))
 	if err != nil {
 		return b, errors.Join(err, gate.Close())
 	}

@@ -140,7 +140,10 @@ func (d *duet) takeTurns(ctx context.Context, purpose tool.Purpose, from, until,
 		for _, p := range []*peerLoad{d.peers[first], d.peers[1-first]} {
 			at = at.Add(timetable.DuetSlice)
 			args := p.tool.Args(p.share, targetOf(p.server), purpose)
-			if err := p.takeTurn(ctx, d.generator.config.Dir, args, deadline, at); err != nil {
+			launch := func() (*process, error) {
+				return d.generator.launch(ctx, p.cellRun, args, purpose, nil, p.raw, deadline)
+			}
+			if err := p.takeTurn(launch, at); err != nil {
 				return err
 			}
 			if purpose == tool.Measure && p.sampled == nil {

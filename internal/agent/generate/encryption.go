@@ -101,7 +101,7 @@ func (g *Generator) handshake(ctx context.Context, t tool.Tool, cell record.Cell
 		return found, fmt.Errorf("creating the output of a handshake: %w", err)
 	}
 	defer func() { err = errors.Join(err, out.Close(), os.Remove(path)) }()
-	p, err := launch(ctx, g.config.Dir, t.Args(share, target, tool.Probe), share, nil, out, time.Now().Add(probeLimit))
+	p, err := launch(ctx, g.config.Dir, t.Args(share, target, tool.Probe), share, nil, out, time.Now().Add(probeLimit), nil)
 	if err != nil {
 		return found, err
 	}

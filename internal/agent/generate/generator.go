@@ -70,6 +70,10 @@ type Generator struct {
 	// cpus is /proc/stat; if it cannot be read, nil with a reason.
 	cpus      *kernel.File
 	cpusError error
+	// duplicates: this process may duplicate the sockets of its tools.
+	duplicates bool
+	// openingShare is openingShare.
+	openingShare float64
 
 	mu sync.Mutex
 	// answers are those of the successful check: of each server, by request key.
@@ -80,7 +84,7 @@ type Generator struct {
 
 // New makes a generator.
 func New(c Config, tools map[record.Tool]tool.Tool, s Searcher) *Generator {
-	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: MaxLate, grace: toolGrace}
+	g := &Generator{config: c, tools: tools, search: s, scripts: ScriptsDir(c.Dir), machine: thisMachine(), maxLate: MaxLate, grace: toolGrace, duplicates: kernel.MayDuplicate(), openingShare: openingShare}
 	g.networkError = errShared
 	if c.Network != "" {
 		g.network, g.networkError = kernel.OpenNetwork(c.Network)

@@ -99,7 +99,7 @@ func (g *Generator) try(ctx context.Context, t tool.Tool, share record.Cell, tar
 	defer func() { err = errors.Join(err, raw.Close(), os.Remove(path)) }()
 	defer g.discard(t, share, target)
 	args := t.Args(share, target, tool.Probe)
-	p, err := launch(ctx, g.config.Dir, args, share, nil, raw, time.Now().Add(probeLimit))
+	p, err := launch(ctx, g.config.Dir, args, share, nil, raw, time.Now().Add(probeLimit), nil)
 	if err != nil {
 		return err
 	}

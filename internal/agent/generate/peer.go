@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,10 +25,10 @@ type peerLoad struct {
 type turn struct{ from, to time.Time }
 
 // takeTurn lets the tool run until an instant, and starts it in its first turn. It fails if the tool has ended or cannot run.
-func (p *peerLoad) takeTurn(ctx context.Context, dir string, args []string, deadline, until time.Time) error {
+func (p *peerLoad) takeTurn(launch func() (*process, error), until time.Time) error {
 	from := time.Now()
 	if p.process == nil {
-		if err := p.start(ctx, dir, args, deadline); err != nil {
+		if err := p.start(launch); err != nil {
 			return err
 		}
 	} else if err := p.signal(syscall.SIGCONT); err != nil {
@@ -50,8 +49,8 @@ func (p *peerLoad) takeTurn(ctx context.Context, dir string, args []string, dead
 	return nil
 }
 
-func (p *peerLoad) start(ctx context.Context, dir string, args []string, deadline time.Time) error {
-	process, err := launch(ctx, dir, args, p.share, nil, p.raw, deadline)
+func (p *peerLoad) start(launch func() (*process, error)) error {
+	process, err := launch()
 	if err != nil {
 		return err
 	}
@@ -99,7 +98,7 @@ func (p *peerLoad) stop() {
 	}
 	p.process.cancel()
 	<-p.ended //nolint:errcheck // It was killed: that is no news.
-	p.process = nil
+	p.warmed, p.process = p.process.opened(p.cellRun), nil
 }
 
 // active returns how long the tool loaded its server: its turns within the time that it says it measured. That time ends with the tool, except

@@ -22,13 +22,16 @@ type process struct {
 	cmd    *exec.Cmd
 	ctx    context.Context
 	cancel context.CancelFunc
+	began  time.Time
+	// handover opens the tool's sockets, if any.
+	handover *kernel.Handover
 }
 
-// launch starts a tool that reads in (nil: no input) and writes to out. The tool is killed at its deadline, when ctx ends, and when the
+// launch starts a tool that reads in (nil: no input) and writes to out, with a handover or nil. The tool is killed at its deadline, when ctx ends, and when the
 // calling thread ends.
 //
 // A tool inherits only these: no other variables and descriptors.
-func launch(ctx context.Context, dir string, args []string, share record.Cell, in, out *os.File, deadline time.Time) (*process, error) {
+func launch(ctx context.Context, dir string, args []string, share record.Cell, in, out *os.File, deadline time.Time, h *kernel.Handover) (*process, error) {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
@@ -37,11 +40,16 @@ func launch(ctx context.Context, dir string, args []string, share record.Cell, i
 	}
 	cmd.Env = toolEnv(dir, share)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	start := cmd.Start
+	if h != nil {
+		start = func() error { return h.Start(cmd) }
+	}
+	began := time.Now()
+	if err := start(); err != nil {
 		cancel()
 		return nil, fmt.Errorf("starting %s: %w", args[0], err)
 	}
-	return &process{cmd: cmd, ctx: ctx, cancel: cancel}, nil
+	return &process{cmd: cmd, ctx: ctx, cancel: cancel, began: began, handover: h}, nil
 }
 
 // toolEnv returns the whole environment of a tool. Only k6 reads the last three. Without them it would use as many threads as the machine has
@@ -60,6 +68,9 @@ func toolEnv(dir string, share record.Cell) []string {
 func (p *process) wait() error {
 	defer p.cancel()
 	err := p.cmd.Wait()
+	if p.handover != nil {
+		_ = p.handover.Wait() // Sampling reports its failure.
+	}
 	if err != nil && errors.Is(p.ctx.Err(), context.DeadlineExceeded) {
 		return errKilled
 	}

@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/agent/httpcheck"
 	"loadstone.dev/loadstone/internal/agent/kernel"
 	"loadstone.dev/loadstone/internal/record"
-	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
 const (
@@ -55,7 +54,15 @@ func (g *Generator) beginSampling(p *process, r *cellRun) func() *record.Audit {
 		runtime.LockOSThread() // The CPU time is that of the thread.
 		defer runtime.UnlockOSThread()
 		defer peek.Close() //nolint:errcheck // Nothing was written.
-		return sample(peek, kernel.ThreadCPUNanos, used(p.cmd.Process.Pid, r), s)
+		own, err := p.samplingCPU()
+		if err != nil {
+			return err
+		}
+		err = sample(peek, own, used(p.cmd.Process.Pid, r), s)
+		if p.handover != nil {
+			err = errors.Join(err, p.handover.Wait())
+		}
+		return err
 	})
 	return func() *record.Audit {
 		err, found := wait(), s.Found()
@@ -90,6 +97,9 @@ func (r *cellRun) readsBodies() bool {
 }
 
 func (g *Generator) openPeek(p *process, r *cellRun) (*kernel.Peek, error) {
+	if r.refused != nil {
+		return nil, r.refused
+	}
 	_, text, err := net.SplitHostPort(r.server.Address)
 	if err != nil {
 		return nil, err
@@ -98,13 +108,16 @@ func (g *Generator) openPeek(p *process, r *cellRun) (*kernel.Peek, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.handover != nil {
+		return p.handover.Peek(port, chance(g.config.Trial, r.slot.Cell))
+	}
 	return kernel.OpenPeek(p.cmd.Process.Pid, port, int(r.share.Connections), chance(g.config.Trial, r.slot.Cell))
 }
 
-// used returns a function for the CPU time that a cell has used so far, in nanoseconds. Without a rate, either the tool or the server is busy
-// all the time. Otherwise, and in a duet, the tool's own time is a lower bound.
+// used returns a function for the CPU time that a cell has used so far, in nanoseconds. If it is not always busy, the tool's own time is
+// a lower bound.
 func used(pid int, r *cellRun) func() (int64, error) {
-	if began := time.Now(); r.share.RequestsPerSecond == 0 && timetable.Servers(r.slot.Cell) == 1 {
+	if began := time.Now(); alwaysBusy(r) {
 		return func() (int64, error) { return time.Since(began).Nanoseconds(), nil }
 	}
 	return func() (int64, error) { return kernel.ProcessCPUNanos(pid) }
@@ -115,13 +128,22 @@ type looker interface {
 	Look(patience time.Duration, see func(descriptor int, waiting []byte))
 }
 
+// samplingCPU returns a function for the CPU time that this thread has spent since, and that opening the tool's sockets has cost, in nanoseconds.
+func (p *process) samplingCPU() (func() (int64, error), error) {
+	before, err := kernel.ThreadCPUNanos()
+	return func() (int64, error) {
+		now, err := kernel.ThreadCPUNanos()
+		if p.handover != nil {
+			_, cost := p.handover.Spent()
+			now += cost.Nanoseconds()
+		}
+		return now - before, err
+	}, err
+}
+
 // sample looks at the connections until the process ends, and uses no more than its share of the CPU time. own and used return the CPU time of
-// this thread and of the cell so far, in nanoseconds.
+// sampling and of the cell so far, in nanoseconds.
 func sample(peek looker, own, used func() (int64, error), s *httpcheck.Sampler) error {
-	before, err := own()
-	if err != nil {
-		return err
-	}
 	var slept time.Duration
 	for pause := sampleFirst; !peek.Pause(min(pause, sampleMost)); {
 		slept += min(pause, sampleMost)
@@ -137,7 +159,7 @@ func sample(peek looker, own, used func() (int64, error), s *httpcheck.Sampler) 
 			return nil //nolint:nilerr // The process has ended.
 		}
 		// A cell that uses half a CPU pays for a look in twice the time.
-		debt := float64((now-before)*sampleShare-all) / float64(max(all, 1))
+		debt := float64(now*sampleShare-all) / float64(max(all, 1))
 		pause = max(time.Duration(min(debt*float64(slept), float64(time.Hour))), sampleLeast)
 	}
 	return nil

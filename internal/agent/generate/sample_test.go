@@ -252,9 +252,17 @@ func TestSamplingSpendsItsShareOnLooks(t *testing.T) {
 
 // BenchmarkSampling prints the CPU time of sampling as a share of that of tool and server, and how many answers are compared per second.
 func BenchmarkSampling(b *testing.B) {
+	program := buildFaulty(b)
+	for name, connections := range map[string]int32{"duplicated": 4, "handed over": 4, "64 handed over": 64} {
+		b.Run(name, func(b *testing.B) { benchmarkSampling(b, program, connections, name != "duplicated") })
+	}
+}
+
+func benchmarkSampling(b *testing.B, program string, connections int32, handedOver bool) {
+	b.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	server, port := faultyServer(b, buildFaulty(b))
+	server, port := faultyServer(b, program)
 	raw, err := os.Create(b.TempDir() + "/raw")
 	if err != nil {
 		b.Fatal(err)
@@ -266,35 +274,42 @@ func BenchmarkSampling(b *testing.B) {
 		}
 		return float64(n)
 	}
-	c := sampledCell(record.ToolWrk)
-	r := &cellRun{slot: timetable.Slot{Cell: c}, share: c}
-	args := wrk.Tool{}.Args(c, tool.Target{Address: "127.0.0.1:" + strconv.Itoa(port)}, tool.Measure)
-	var own, cell, answers, seconds float64
+	g, c := New(Config{Trial: testTrial, Dir: b.TempDir()}, nil, nil), sampledCell(record.ToolWrk)
+	c.Connections, c.WarmupSeconds, g.duplicates = connections, 1, !handedOver
+	r := &cellRun{slot: timetable.Slot{Cell: c}, share: c, server: httpcheck.Server{Address: "127.0.0.1:" + strconv.Itoa(port)}}
+	args := wrk.Tool{}.Args(c, tool.Target{Address: r.server.Address}, tool.Measure)
+	var own, cell, answers, seconds, opening, sockets float64
 	for b.Loop() {
-		p, err := launch(b.Context(), b.TempDir(), args, c, nil, raw, time.Now().Add(patience))
+		p, err := g.launch(b.Context(), r, args, tool.Warmup, nil, raw, time.Now().Add(patience))
 		if err != nil {
 			b.Fatal(err)
 		}
 		ended, began, served := inBackground(p.wait), time.Now(), cpu(kernel.ProcessCPUNanos(server))
-		peek, err := kernel.OpenPeek(p.cmd.Process.Pid, port, int(c.Connections), chance(testTrial, c))
+		peek, err := g.openPeek(p, r)
 		if err != nil {
 			b.Fatal(err)
 		}
 		s := httpcheck.NewSampler([]httpcheck.Expectation{httpcheck.Expect(c.Request)}, began)
-		before := cpu(kernel.ThreadCPUNanos())
-		if err := errors.Join(sample(peek, kernel.ThreadCPUNanos, used(p.cmd.Process.Pid, r), s), peek.Close()); err != nil {
+		sampling, err := p.samplingCPU()
+		if err != nil {
 			b.Fatal(err)
 		}
-		own += cpu(kernel.ThreadCPUNanos()) - before
+		if err := errors.Join(sample(peek, sampling, used(p.cmd.Process.Pid, r), s), peek.Close()); err != nil {
+			b.Fatal(err)
+		}
+		own += cpu(sampling())
 		if err := ended(); err != nil {
 			b.Fatal(err)
 		}
 		seconds += time.Since(began).Seconds()
 		cell += float64(p.cmd.ProcessState.UserTime()+p.cmd.ProcessState.SystemTime()) + cpu(kernel.ProcessCPUNanos(server)) - served
+		o := p.opened(r)
+		opening, sockets = opening+float64(o.own.Microseconds()), sockets+float64(o.sockets)
 		if found := s.Found(); found != nil {
 			answers += float64(found.Requests)
 		}
 	}
 	b.ReportMetric(100*own/cell, "%ofTheCell")
 	b.ReportMetric(answers/seconds, "answers/s")
+	b.ReportMetric(opening/max(sockets, 1), "µs/socket")
 }

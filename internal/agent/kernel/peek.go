@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,22 +19,50 @@ const (
 	peekBytes = 96 << 10
 )
 
-// Peek reads what waits in the connections of a child process, and consumes nothing. It needs Linux 5.6, and in a container a seccomp profile
-// that allows pidfd_getfd. It is for one goroutine.
+// Peek reads what waits in the connections of a child process, and consumes nothing. It is for one goroutine.
 type Peek struct {
 	// child is the process's descriptor; it is readable once the process has ended.
-	child int
-	port  int
-	// descriptors is one more than the highest that may be a connection.
-	descriptors int
-	chance      *rand.Rand
-	polled      []unix.PollFd
-	numbers     []int
-	buffer      []byte
+	child   int
+	port    int
+	from    duplicates
+	chance  *rand.Rand
+	polled  []unix.PollFd
+	numbers []int
+	buffer  []byte
+}
+
+// duplicates are those of a child's descriptors.
+type duplicates interface {
+	// limits returns how many numbers may be those of connections, and how many of them one look tries.
+	limits() (descriptors, tries int)
+	duplicate(number int) (int, error)
+}
+
+// duplicated are made with pidfd_getfd.
+type duplicated struct{ child, descriptors int }
+
+func (d duplicated) limits() (descriptors, tries int) {
+	return d.descriptors, min(d.descriptors, peekTries)
+}
+
+func (d duplicated) duplicate(number int) (int, error) { return unix.PidfdGetfd(d.child, number, 0) }
+
+// MayDuplicate reports whether this process may call pidfd_getfd: a container's default seccomp profile refuses it.
+func MayDuplicate() bool {
+	self, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return false
+	}
+	own, err := unix.PidfdGetfd(self, self, 0)
+	if err == nil {
+		_ = unix.Close(own) // It holds no data.
+	}
+	_ = unix.Close(self) // It holds no data.
+	return err == nil
 }
 
 // OpenPeek opens the connections of a running child process to a port of the server. connections is their number. The error says why the
-// kernel does not allow it.
+// kernel does not allow it. It needs Linux 5.6.
 func OpenPeek(process, port, connections int, chance *rand.Rand) (*Peek, error) {
 	child, err := unix.PidfdOpen(process, 0)
 	if err != nil {
@@ -45,11 +74,23 @@ func OpenPeek(process, port, connections int, chance *rand.Rand) (*Peek, error) 
 		_ = unix.Close(child) // It holds no data.
 		return nil, fmt.Errorf("the kernel, a seccomp profile or Yama refuses pidfd_getfd: %w", err)
 	}
-	p := &Peek{
-		child: child, port: port, descriptors: connections + peekSpare, chance: chance,
+	return newPeek(child, port, duplicated{child, connections + peekSpare}, chance), unix.Close(output)
+}
+
+// Peek opens the child's connections to a port of the server.
+func (h *Handover) Peek(port int, chance *rand.Rand) (*Peek, error) {
+	child, err := unix.PidfdOpen(h.process, 0)
+	if err != nil {
+		return nil, fmt.Errorf("opening the process (pidfd_open): %w", err)
+	}
+	return newPeek(child, port, h, chance), nil
+}
+
+func newPeek(child, port int, from duplicates, chance *rand.Rand) *Peek {
+	return &Peek{
+		child: child, port: port, from: from, chance: chance,
 		polled: make([]unix.PollFd, 0, peekWidth+1), numbers: make([]int, 0, peekWidth), buffer: make([]byte, peekBytes),
 	}
-	return p, unix.Close(output)
 }
 
 // Close releases the process.
@@ -81,13 +122,14 @@ func (p *Peek) Look(patience time.Duration, see func(descriptor int, waiting []b
 
 // draw fills polled with connections that follow a random descriptor, and the process last.
 func (p *Peek) draw() {
-	first := p.chance.IntN(p.descriptors)
-	for i := range min(peekTries, p.descriptors) {
+	descriptors, tries := p.from.limits()
+	first := p.chance.IntN(descriptors)
+	for i := range tries {
 		if len(p.numbers) == peekWidth {
 			break
 		}
-		number := (first + i) % p.descriptors
-		own, err := unix.PidfdGetfd(p.child, number, 0)
+		number := (first + i) % descriptors
+		own, err := p.from.duplicate(number)
 		if err != nil {
 			continue // It is not open.
 		}
