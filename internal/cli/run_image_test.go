@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -86,6 +87,12 @@ func TestLocalRunOfImages(t *testing.T) {
 	// Not before: the compiler's cache is there, too.
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	plain, costly := freePort(t), freePort(t)
+	// The run has its own network, where this port is free.
+	taken, err := net.Listen("tcp", "127.0.0.1:"+plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close() //nolint:errcheck // Nothing connects to it.
 	tag, err := name.NewTag("localhost/plain:1")
 	if err != nil {
 		t.Fatal(err)

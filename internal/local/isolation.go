@@ -14,7 +14,6 @@ func (r *Run) openCgroups() {
 	r.cgroups, r.shared = cgroup.Open("/sys/fs/cgroup", "/proc")
 }
 
-// apart reports whether the run has its own network.
 func (r *Run) apart() bool {
 	return r.options.Run.Spec.Placement.Network != v1alpha1.NetworkHost && slices.ContainsFunc(r.facts.Plan.Implementations, r.options.inImage)
 }

@@ -94,7 +94,7 @@ type Run struct {
 	// cgroups is the run's cgroup; nil if this machine permits none (shared says why).
 	cgroups *cgroup.Parent
 	shared  error
-	// network is of a run with images; nil for this machine's.
+	// network is nil for this machine's.
 	network *reexec.Network
 }
 

@@ -30,8 +30,7 @@ type team struct {
 	faults chan *conduct.Failure
 	logs   []*os.File
 	// held is held by every process of a run; nil without a run.
-	held *os.File
-	// network is the run's.
+	held    *os.File
 	network *reexec.Network
 }
 

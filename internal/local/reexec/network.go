@@ -120,7 +120,6 @@ func (n *Network) End() {
 	_ = n.cmd.Wait() // It was not measured.
 }
 
-// begin is Child.begin in the network.
 func (n *Network) begin(c Child, files []*os.File) (int, func() Exit, error) {
 	own, other, err := pair(unix.SOCK_STREAM)
 	if err != nil {
@@ -194,7 +193,6 @@ func socketOf(in io.Reader) *net.UnixConn {
 	return own
 }
 
-// receive returns the next child's files; none at the end.
 func receive(from *net.UnixConn) (files []*os.File, err error) {
 	const mostFiles = 8
 	rights := make([]byte, unix.CmsgSpace(4*mostFiles))

@@ -79,7 +79,6 @@ func reach(args []string, out io.Writer) (err error) {
 	return err
 }
 
-// written is the output of a program below a keeper, at its end.
 func written(keeper *Process, log string) ([]byte, error) {
 	var started, ended Note
 	notes := json.NewDecoder(keeper.Out)
@@ -96,7 +95,7 @@ func startKeeper(n *Network, log string, args ...string) (*Process, error) {
 	return Start(n, Child{Args: append([]string{KeeperCommand, "--cpus", cpus, "--log", log}, args...), CPUs: util.ParseCPUs(cpus)}, os.Stderr, nil)
 }
 
-// reachImage is the folder of an image of reach, with this program next to it.
+// reachImage is an image of reach, with this program next to it.
 func reachImage(t *testing.T) (dir, self string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "loadstone-reach-*") //nolint:usetesting // Another user cannot enter the folder of a test.
@@ -176,7 +175,6 @@ func TestImageReachesOnlyItsRun(t *testing.T) {
 	}
 }
 
-// opened is a network for a test that is locked to its thread.
 func opened(t *testing.T, settings []string) *Network {
 	t.Helper()
 	runtime.LockOSThread()

@@ -85,7 +85,6 @@ func Start(n *Network, c Child, log, held *os.File) (*Process, error) {
 	return p, nil
 }
 
-// begin starts it with its standard files, and the held one if any.
 func (c Child) begin(files []*os.File) (pid int, wait func() Exit, err error) {
 	self, err := os.Executable()
 	if err != nil {

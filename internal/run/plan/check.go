@@ -39,7 +39,6 @@ func checkEarlier(spec v1alpha1.BenchmarkRunSpec, round, local bool) *Violation 
 	})
 }
 
-// checkNetwork refuses spec.placement.network on clusters.
 func checkNetwork(spec v1alpha1.BenchmarkRunSpec, local bool) *Violation {
 	if spec.Placement.Network == "" || local {
 		return nil

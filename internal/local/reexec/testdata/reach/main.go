@@ -1,4 +1,4 @@
-// Command reach dials each address among its arguments, such as tcp=127.0.0.1:80, and prints the outcomes.
+// Command reach dials addresses such as tcp=127.0.0.1:80.
 package main
 
 import (
