@@ -225,9 +225,10 @@ bench-rates: build ## Only how load generators sustain imposed rates of 1,000 to
 	@go test -count=1 -run '^$$' -benchtime 1x -bench Rates ./test/bench | $(FIGURES)
 
 .PHONY: bench-stats
-bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, drift, age, searches, change points, merging, sliced pairs.
+bench-stats: ## Only those of its figures that need no cluster: verdicts on recorded blocks, drift, age, searches, change points, merging, sliced pairs, reports of 1,000 and 10,000 cells.
 	@LOADSTONE_TEST_DRAWN_RUNS=$${LOADSTONE_TEST_DRAWN_RUNS:-10000} go test -count=1 -timeout 60m -v -run . -bench Analyse1000Cells ./internal/analysis ./internal/analysis/capacity ./internal/analysis/trend ./internal/analysis/verdict ./internal/stats/inference ./internal/trial/search | $(FIGURES)
 	@go test -count=1 -v -run TestNoSentenceHidesTheOtherSide ./internal/report | $(FIGURES)
+	@go test -count=1 -v -run '^$$' -benchtime 3x -bench ReportProcess ./cmd/manager | $(FIGURES)
 
 .PHONY: bench-record
 bench-record: build ## Record the blocks that they are drawn from: half an hour on a quiet machine.

@@ -158,8 +158,8 @@ func limitMemory(most int64) error {
 // softShare and hardShare are percentages of the memory of a report. The hard limit counts address space, which includes free pages.
 const softShare, hardShare = 80, 125
 
-// gcPercent is half of Go's default: less garbage for more CPU time.
-const gcPercent = 50
+// gcPercent is a quarter of Go's default: less garbage for more CPU time.
+const gcPercent = 25
 
 // dataBytes is this process's writable private memory. RLIMIT_DATA limits it.
 func dataBytes() (int64, error) {

@@ -10,10 +10,12 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"loadstone.dev/loadstone/controllers"
+	"loadstone.dev/loadstone/hack/figures"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/record/recordtest"
 	"loadstone.dev/loadstone/internal/run/plan"
@@ -173,32 +175,61 @@ func TestAnalysisEndsAtItsDeadlineAndWhenCanceled(t *testing.T) {
 	}
 }
 
-// BenchmarkReportProcess measures the process of a report with the memory of the chart's defaults, or as much as a larger run needs:
+// BenchmarkReportProcess measures the process of a report of five implementations, with the memory of the chart's defaults:
 //
-//	go test ./cmd/manager -run '^$' -bench ReportProcess -benchtime 1x -v
+//	go test ./cmd/manager -run '^$' -bench ReportProcess -benchtime 3x -v
 func BenchmarkReportProcess(b *testing.B) {
-	for cells, memory := range map[int32]int64{1000: 200 << 20, 5000: 200 << 20, 10_000: 320 << 20} {
-		b.Run(fmt.Sprint(cells), func(b *testing.B) {
-			o := recordtest.Duel(cells / 8)
-			o.Servers = o.Servers[:2]
+	for _, tc := range []struct {
+		blocks, levels int32
+		aim            float64
+	}{{20, 10, 1}, {100, 20, 5}} {
+		o := recordtest.Options{Name: "large", Seed: 1, Blocks: tc.blocks, Noise: 0.03, Seconds: 5}
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			o.Servers = append(o.Servers, recordtest.Server{Name: name, CPUMicros: 10, RSSBytes: 1 << 20})
+		}
+		for k := range tc.levels {
+			o.Levels = append(o.Levels, 10*(k+1))
+		}
+		cells := fmt.Sprint(5 * tc.blocks * tc.levels)
+		b.Run(cells, func(b *testing.B) {
 			store, task := keepRun(b, recordtest.Run(o))
 			peak := filepath.Join(b.TempDir(), "status")
 			b.Setenv(peakFile, peak)
-			w := workerOn(b, store.URI(""), plan.ReportMemory(memory))
+			w := workerOn(b, store.URI(""), plan.ReportMemory(200<<20))
+			before := childCPU(b)
 			for b.Loop() {
 				if _, err := w.do(b.Context(), task); err != nil {
 					b.Fatal(err)
 				}
 			}
-			status, err := os.ReadFile(peak)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for line := range strings.Lines(string(status)) {
-				if strings.HasPrefix(line, "VmHWM") || strings.HasPrefix(line, "VmData") {
-					b.Log(strings.TrimSpace(line))
-				}
-			}
+			n := float64(b.N)
+			note := fmt.Sprintf("mean of %d, with %.2f s of CPU time", b.N, (childCPU(b)-before)/n)
+			b.Log(figures.Of("report-time-"+cells, b.Elapsed().Seconds()/n, "s", figures.AtMost(tc.aim), note).Line())
+			b.Log(figures.Of("report-memory-"+cells, peakMiB(b, peak), "MiB", figures.AtMost(150), "largest resident memory of the process").Line())
 		})
 	}
+}
+
+// childCPU returns the CPU seconds of this program's ended children.
+func childCPU(b *testing.B) float64 {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
+		b.Fatal(err)
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+func peakMiB(b *testing.B, file string) float64 {
+	b.Helper()
+	status, err := os.ReadFile(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var kib float64
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	if _, err := fmt.Sscan(after, &kib); err != nil {
+		b.Fatal(err)
+	}
+	return kib / 1024
 }

@@ -20,19 +20,24 @@ import (
 
 // Analyse makes the table of a run. It fails only on contradictory or unreadable records; what a run lacks is in the
 // table.
-func Analyse(data record.RunData) (Table, error) {
-	t, asked, err := measure(data)
+func Analyse(data record.RunData) (Table, error) { return analyse(data, false) }
+
+// Spend is Analyse for records that nothing else reads: it drops their histograms and samples over time one after the other.
+func Spend(data record.RunData) (Table, error) { return analyse(data, true) }
+
+func analyse(data record.RunData, spend bool) (Table, error) {
+	t, asked, err := measure(data, spend)
 	if err != nil {
 		return Table{}, err
 	}
 	t.Objectives, err = objectives.Judge(asked, func(earlier record.RunData) (objectives.Run, error) {
-		_, asked, err := measure(earlier)
+		_, asked, err := measure(earlier, spend)
 		return asked, err
 	})
 	return t, err
 }
 
-func measure(data record.RunData) (Table, objectives.Run, error) {
+func measure(data record.RunData, spend bool) (Table, objectives.Run, error) {
 	if err := misplaced(data.Trials); err != nil {
 		return Table{}, objectives.Run{}, err
 	}
@@ -52,6 +57,7 @@ func measure(data record.RunData) (Table, objectives.Run, error) {
 	if err != nil {
 		return Table{}, objectives.Run{}, err
 	}
+	r.Spends = spend
 	printed := programsOf(data)
 	t := Table{
 		Run: runOf(data.Manifest, p, r.Pinning()), Rules: rulesOf(p), Implementations: p.Implementations, Levels: p.Levels, Requests: p.Requests, Artifacts: objects,

@@ -1,6 +1,8 @@
 package analysis_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"runtime"
 	"runtime/metrics"
@@ -184,6 +186,73 @@ func TestARunWithoutTrialsHasATable(t *testing.T) {
 	got := analyse(t, d)
 	if len(got.Coverage.Missing) != 6 || got.Comparisons[0].Verdict != verdict.Inconclusive || got.Comparisons[0].Reason != verdict.TooFewBlocks {
 		t.Errorf("coverage %+v, comparison %+v", got.Coverage, got.Comparisons[0])
+	}
+}
+
+func TestSpentRecordsGiveTheSameTable(t *testing.T) {
+	d := recordtest.Run(recordtest.Duel(4))
+	want, err := json.Marshal(analyse(t, d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(analyse(t, d))
+	if err != nil || !bytes.Equal(again, want) {
+		t.Errorf("a second analysis differs, or fails: %v", err)
+	}
+	table, err := analysis.Spend(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := json.Marshal(table); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the table of spent records differs: %v", err)
+	}
+	for _, trial := range d.Trials {
+		for k, run := range trial.Generators[0].Cells {
+			if run.Measurement.Latency != nil || trial.Servers[0].Cells[k].Series != nil {
+				t.Fatalf("%s of %s is still held", run.Name(), trial.Manifest.Name)
+			}
+		}
+	}
+}
+
+// Twelve times as many samples over time must not take more memory afterwards.
+func TestSamplesOverTimeAreNotHeldAfterTheAnalysis(t *testing.T) {
+	held := func(seconds int32) float64 {
+		o := recordtest.Duel(25)
+		o.Seconds = seconds
+		recordtest.Run(o) // Afterwards package recordtest holds its distributions.
+		runtime.GC()
+		before := heap()
+		d := recordtest.Run(o)
+		table, err := analysis.Spend(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 { // Pools are emptied in steps.
+			runtime.GC()
+		}
+		after := heap()
+		runtime.KeepAlive(d)
+		runtime.KeepAlive(table)
+		return float64(after) - float64(before)
+	}
+	if short, long := held(5), held(60); long > 1.5*short {
+		t.Errorf("%.0f bytes are held with cells of 5 s, %.0f with cells of a minute", short, long)
+	}
+}
+
+// Each cell's histograms take more than 200 kB while it is read.
+func TestCellsAreReadInTheSameMemory(t *testing.T) {
+	d := recordtest.Run(recordtest.Duel(25))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	table, err := analysis.Spend(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / 300; each > 125_000 || len(table.Groups) == 0 {
+		t.Errorf("%d bytes are allocated for each cell", each)
 	}
 }
 

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"loadstone.dev/loadstone/internal/analysis"
@@ -98,13 +95,11 @@ type document struct {
 // JSON prints the table for programs.
 func JSON(t analysis.Table) ([]byte, error) {
 	h := t.Headline()
-	compact, err := json.Marshal(document{Schema: Schema, Verdict: Line(h), Headline: h, Table: t})
-	var out bytes.Buffer
-	out.Grow(2 * len(compact)) // An Encoder that indents would grow its buffers to twice as much.
-	if err := errors.Join(err, json.Indent(&out, compact, "", "  "), out.WriteByte('\n')); err != nil {
+	out, err := indented(document{Schema: Schema, Verdict: Line(h), Headline: h, Table: t})
+	if err != nil {
 		return nil, fmt.Errorf("encoding the report of run %s: %w", t.Run.Name, err)
 	}
-	return out.Bytes(), nil
+	return out, nil
 }
 
 // Line prints a headline as one line of at most 512 ASCII bytes: objectives first, then winners.

@@ -117,6 +117,16 @@ func (f *Facts) RawKey() string {
 	return ""
 }
 
+// Spend drops the histograms and samples of the cell's records, most of their memory.
+func (f *Facts) Spend() {
+	for _, m := range f.Measurements() {
+		m.Latency = nil
+	}
+	if f.Seen != nil {
+		f.Seen.Series = nil
+	}
+}
+
 // Complete reports whether every generator has a measurement.
 func (f *Facts) Complete() bool {
 	for _, r := range f.Runs {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"sync"
 
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/stats/histogram"
@@ -27,7 +28,11 @@ type Spread struct {
 	parts int
 	// timeouts and dropped are requests without a sample; they rank above all samples.
 	timeouts, dropped int64
+	ranks             histogram.Ranks
 }
+
+// spreads are free for use. A run has tens of thousands, each of a hundred kilobytes.
+var spreads = sync.Pool{New: func() any { return &Spread{} }}
 
 func (s *Spread) add(low, high *histogram.Histogram) {
 	if high != nil && s.high == nil {
@@ -103,6 +108,16 @@ func (d Distributions) First(kinds ...record.LatencyKind) (record.LatencyKind, *
 	return "", nil
 }
 
+// Release empties d, so that others can use its memory.
+func (d Distributions) Release() {
+	for _, s := range d {
+		s.low.Reset()
+		*s = Spread{low: s.low, ranks: s.ranks}
+		spreads.Put(s)
+	}
+	clear(d)
+}
+
 // Describe returns one entry per existing kind, in the order of Kinds.
 func (d Distributions) Describe() []Distribution {
 	out := []Distribution{}
@@ -125,7 +140,7 @@ func (d Distributions) Quantiles() map[record.LatencyKind][]Quantile {
 
 func (d Distributions) of(kind record.LatencyKind) *Spread {
 	if d[kind] == nil {
-		d[kind] = &Spread{}
+		d[kind] = spreads.Get().(*Spread)
 	}
 	return d[kind]
 }
@@ -206,10 +221,11 @@ type distribution struct {
 	total, timeouts int64
 }
 
+// distribution is valid until the next call.
 func (s *Spread) distribution() distribution {
 	d := distribution{total: s.low.Samples() + s.timeouts + s.dropped, timeouts: s.timeouts}
-	d.low = s.low.Ranks()
-	d.high = d.low
+	s.ranks = s.low.RanksIn(s.ranks)
+	d.low, d.high = s.ranks, s.ranks
 	if s.high != nil {
 		d.high = s.high.Ranks()
 	}
@@ -217,7 +233,7 @@ func (s *Spread) distribution() distribution {
 }
 
 func (d distribution) table() []Quantile {
-	var out []Quantile
+	out := make([]Quantile, 0, len(tableQuantiles))
 	for _, q := range tableQuantiles {
 		out = append(out, d.quantile(q))
 	}

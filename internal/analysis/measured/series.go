@@ -118,6 +118,9 @@ func NewOverTime(cells []Values) *OverTime {
 	return out
 }
 
+// DropCourse drops the samples over time.
+func (f *Values) DropCourse() { f.series = nil }
+
 // HasCourse reports whether there are enough samples over time.
 func (f Values) HasCourse() bool { return f.series != nil }
 

@@ -133,14 +133,16 @@ func cellsOf(group int32, g *validity.Group) []cell {
 func change(cells []cell, within bool, distance, alpha float64) *Change {
 	blocks := blocksOf(cells)
 	n := float64(len(blocks))
-	all, ok := slope(cells, within)
+	all, ok := slope(slices.Clone(cells), within)
 	if !ok || len(blocks) < leastBlocks {
 		return nil
 	}
 	var mean, squares float64
 	var without []float64
+	var rest []cell
 	for _, b := range blocks {
-		s, ok := slope(slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return c.block == b }), within)
+		rest = slices.DeleteFunc(append(rest[:0], cells...), func(c cell) bool { return c.block == b })
+		s, ok := slope(rest, within)
 		if !ok {
 			return nil
 		}
@@ -159,10 +161,9 @@ func change(cells []cell, within bool, distance, alpha float64) *Change {
 	return &Change{Change: share(all), Low: share(all - reach), High: share(all + reach), Blocks: len(blocks)}
 }
 
-// slope is that of speed, once each level's mean (and within trials, each trial's) is taken off; false without any
+// slope is that of speed, once it has taken off each level's mean (and within trials, each trial's); false without any
 // spread.
-func slope(cells []cell, within bool) (float64, bool) {
-	own := slices.Clone(cells)
+func slope(own []cell, within bool) (float64, bool) {
 	center(own, func(c cell) int32 { return c.group })
 	least := 1e-12
 	for _, c := range own {

@@ -137,5 +137,6 @@ func (r *Reader) Step(l planned.Level, i planned.Implementation, t *record.Trial
 		return Step{}, false, err
 	}
 	c := f.judge()
+	f.Latencies.Release()
 	return f.step(c, s), s.Met && c.ImplementationFailure(), nil
 }

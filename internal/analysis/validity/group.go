@@ -62,6 +62,8 @@ type Reader struct {
 	references map[string]*measured.Reference
 	sizes      map[string]map[string]measured.Sizes
 	decoder    histogram.Decoder
+	// Spends lets Groups drop the histograms and samples of the records that it has read.
+	Spends bool
 }
 
 // NewReader refuses records of another run or plan. Each trial has one server.
@@ -104,7 +106,7 @@ func (r *Reader) Groups() ([]Group, error) {
 }
 
 func (r *Reader) group(l planned.Level, i planned.Implementation, trials []*record.TrialData) (Group, error) {
-	g := Group{Point: l.Point, Implementation: i.Name, Role: i.Role, Cells: []Cell{}}
+	g := Group{Point: l.Point, Implementation: i.Name, Role: i.Role, Cells: make([]Cell, 0, len(trials))}
 	merged := measured.Distributions{}
 	for _, t := range trials {
 		f, err := r.gather(l, i, t, r.sizes[i.Name])
@@ -113,12 +115,16 @@ func (r *Reader) group(l planned.Level, i planned.Implementation, trials []*reco
 		}
 		c := f.judge()
 		g.Cells = append(g.Cells, c)
-		if c.Validity == Void {
-			continue
+		if c.Validity != Void {
+			merged.Merge(f.Latencies)
 		}
-		merged.Merge(f.Latencies)
+		f.Latencies.Release()
+		if r.Spends {
+			f.Spend()
+		}
 	}
 	g.Latency = merged.Describe()
+	merged.Release()
 	if len(g.Latency) > 0 {
 		g.LatencyKind = string(g.Latency[0].Kind)
 	}
@@ -154,6 +160,9 @@ func (g *Group) summarise() {
 	}
 	g.Findings = Findings(g.Cells)
 	g.Observations, g.OverTime = measured.Describe(counted), measured.NewOverTime(counted)
+	for i := range g.Cells {
+		g.Cells[i].DropCourse()
+	}
 	over := func(value func(measured.Values) *float64) *inference.Summary {
 		var values []float64
 		for _, c := range counted {

@@ -63,7 +63,7 @@ func (p Page) HTML() ([]byte, error) {
 	if err := base.Execute(&out, p); err != nil {
 		return nil, fmt.Errorf("printing the foot of a page: %w", err)
 	}
-	return out.Bytes(), nil
+	return bytes.Clone(out.Bytes()), nil // Without the buffer's spare memory.
 }
 
 // Entry is one sentence of the headline, with lines below.

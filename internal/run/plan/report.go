@@ -9,11 +9,11 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// The most operator memory that a report takes, garbage included, in runs of 1,000 to 4,000 cells with 1 and 4
-// generators.
+// The operator memory with which reports of 1,000 and 10,000 cells with one generator were made. The part of each
+// generator is estimated from the size of its records.
 const (
-	cellBytes          = 18_500
-	generatorCellBytes = 7_500
+	cellBytes          = 5_500
+	generatorCellBytes = 9_000
 	// idleBytes is the operator's memory without a report.
 	idleBytes = 60 << 20
 	// leastBytes is what the report of a run with a few cells takes.

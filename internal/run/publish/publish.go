@@ -39,7 +39,7 @@ func Make(ctx context.Context, store artifact.Runs, runPrefix, sha string) (Outc
 	if err != nil {
 		return o, err
 	}
-	if o.Table, err = Analyse(data); err != nil {
+	if o.Table, err = guarded(analysis.Spend, data); err != nil {
 		return o, err
 	}
 	err = compute(func() error {
@@ -50,9 +50,11 @@ func Make(ctx context.Context, store artifact.Runs, runPrefix, sha string) (Outc
 }
 
 // Analyse makes the table of a run. Its error is an ErrReport.
-func Analyse(data record.RunData) (table analysis.Table, err error) {
+func Analyse(data record.RunData) (analysis.Table, error) { return guarded(analysis.Analyse, data) }
+
+func guarded(analyse func(record.RunData) (analysis.Table, error), data record.RunData) (table analysis.Table, err error) {
 	err = compute(func() error {
-		table, err = analysis.Analyse(data)
+		table, err = analyse(data)
 		return err
 	})
 	return table, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"loadstone.dev/loadstone/internal/analysis"
 	"loadstone.dev/loadstone/internal/record"
 	"loadstone.dev/loadstone/internal/run/conduct"
 	"loadstone.dev/loadstone/internal/store/artifact"
@@ -57,7 +58,7 @@ func Do(ctx context.Context, store artifact.Objects, t Task) (r Result, err erro
 	if unread != nil && (t.Act == ActScan || !artifact.Unreadable(unread)) {
 		return r, unread
 	}
-	table, err := Analyse(data)
+	table, err := guarded(analysis.Spend, data)
 	if err := errors.Join(unread, err); err != nil {
 		return r, err
 	}

@@ -44,6 +44,9 @@ func (h *Histogram) Add(o *Histogram) {
 	h.total += o.total
 }
 
+// Reset empties the histogram and keeps its memory.
+func (h *Histogram) Reset() { h.counts, h.total = h.counts[:0], 0 }
+
 func (h *Histogram) reach(bins int) {
 	if more := bins - len(h.counts); more > 0 {
 		h.counts = append(h.counts, make([]int64, more)...)
@@ -119,12 +122,15 @@ func (h *Histogram) Quantile(q float64) int64 {
 type Ranks []int64
 
 // Ranks sums the current samples.
-func (h *Histogram) Ranks() Ranks {
-	sums := make(Ranks, len(h.counts))
+func (h *Histogram) Ranks() Ranks { return h.RanksIn(nil) }
+
+// RanksIn is Ranks in the memory of others, which it overwrites.
+func (h *Histogram) RanksIn(others Ranks) Ranks {
+	sums := slices.Grow(others[:0], len(h.counts))
 	var sum int64
-	for i, n := range h.counts {
+	for _, n := range h.counts {
 		sum += n
-		sums[i] = sum
+		sums = append(sums, sum)
 	}
 	return sums
 }
