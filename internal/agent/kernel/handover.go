@@ -237,7 +237,9 @@ func openingTCP(arch uint32) []unix.SockFilter {
 		load(callArch), equal(arch, 0, 9),
 		load(callNumber), equal(unix.SYS_SOCKET, 0, 7),
 		load(callFamily), equal(unix.AF_INET, 1, 0), equal(unix.AF_INET6, 0, 4),
-		load(callKind), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: socketKind}, equal(unix.SOCK_STREAM, 0, 1),
+		load(callKind),
+		{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: socketKind},
+		equal(unix.SOCK_STREAM, 0, 1),
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 	}
