@@ -184,6 +184,7 @@ func (w *world) expose(host string) {
 	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: host, PodIPs: []corev1.PodIP{{IP: host}}}
 	w.must(w.c.Status().Update(w.t.Context(), pod))
 	w.must(w.c.Create(w.t.Context(), service))
+	//nolint:staticcheck // The API server's proxy reads Endpoints.
 	w.behind = &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: service.Name}, Subsets: []corev1.EndpointSubset{{
 		Addresses: []corev1.EndpointAddress{{IP: host, TargetRef: &corev1.ObjectReference{Kind: "Pod", Namespace: system, Name: pod.Name, UID: pod.UID}}},
 		Ports:     []corev1.EndpointPort{{Name: "handout", Port: int32(port)}},
