@@ -108,8 +108,8 @@ func newLeaderEnds() *leaderEnds {
 	}}
 }
 
-// take reports whether a leader is to end at a write. A leader ends once. One that was told to end may still do the next
-// write, which the run may never need again: nobody can end there any more.
+// take reports whether a leader is to end at a write. A leader ends once. An ending one may still do the next write.
+// If the run never repeats that write, no other leader can end there.
 func (l *leaderEnds) take(c *candidate, what string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

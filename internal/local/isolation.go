@@ -34,7 +34,7 @@ func (r *Run) checkNetwork() error {
 	n, err := reexec.OpenNetwork()
 	n.End()
 	if err != nil {
-		return fmt.Errorf("implementations[].image: this machine permits no network of the run (%w): run loadstone outside of containers, with sysctl user.max_net_namespaces above 0, or set spec.placement.network to Host, which lets images use this machine's network", err)
+		return fmt.Errorf("implementations[].image: this machine permits no network namespace (%w): raise sysctl user.max_net_namespaces, or set spec.placement.network: Host. Then images use this machine's network", err)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (r *Run) isolation() string {
 		network = "the network of the run"
 	}
 	if r.cgroups != nil {
-		return fmt.Sprintf("each server and load generator had a cgroup of its own (version %d), with its CPUs and its counters, and servers with spec.implementations[].memory as their limit; processes share the page cache and %s", r.cgroups.Version(), network)
+		return fmt.Sprintf("each server and load generator had a cgroup of its own (version %d), with its CPUs and counters, and servers with spec.implementations[].memory as limit. Processes share the page cache and %s", r.cgroups.Version(), network)
 	}
 	text := "processes share memory, the page cache and " + network + "; spec.implementations[].memory is no limit here, and a CPU quota would not be seen"
 	if r.shared != nil {

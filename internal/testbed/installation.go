@@ -168,7 +168,7 @@ func (p component) template(root string, values []string) ([]byte, error) {
 	for _, part := range p.templates {
 		args = append(args, "--show-only=templates/"+part+".yaml")
 	}
-	// Tests have namespaces of their own, unless they name some.
+	// Tests make their namespaces, unless they name some.
 	for _, v := range append([]string{"runs.namespaces={*}"}, values...) {
 		args = append(args, "--set="+v)
 	}

@@ -164,7 +164,6 @@ var steps = []string{
 	"helm install loadstone charts/loadstone --namespace loadstone-system --create-namespace", "helm test loadstone ", "helm upgrade ",
 	"kubectl --namespace loadstone-system patch secret loadstone-s3 ", "helm uninstall loadstone ",
 	"kubectl --namespace loadstone-system create secret ", "helm install loadstone charts/loadstone --namespace loadstone-system --set minio.enabled=false",
-	"kubectl --namespace default create serviceaccount ", "kubectl --namespace default create rolebinding ",
 }
 
 // installs runs the steps and removes them from the lines.

@@ -213,7 +213,7 @@ seccompProfile:
 
 {{/* Rules of the web pages in namespaces with runs. */}}
 {{- define "loadstone.uiRules" -}}
-# Whoever can read a run can download its files.
+# Users who can read a run can download its files.
 - apiGroups: [loadstone.dev]
   resources: [benchmarkruns]
   verbs: [get, list, watch]

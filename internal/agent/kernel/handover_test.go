@@ -23,7 +23,7 @@ const childAddress = "LOADSTONE_TEST_CHILD"
 // tcpSockets is how many of its sockets TestHandoverChild opens with the right protocol.
 const tcpSockets = 5
 
-// TestHandoverChild is the child: it opens sockets, then connects, and closes its connection when it is told to.
+// TestHandoverChild is the child: it opens sockets, connects, and closes its connection on command.
 func TestHandoverChild(t *testing.T) {
 	address := os.Getenv(childAddress)
 	if address == "" {

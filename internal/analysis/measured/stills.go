@@ -113,8 +113,8 @@ func (f *Facts) takenFromGenerators() float64 {
 // mostTaken bounds shares of taken time, whose clocks are not exact.
 const mostTaken = 0.99
 
-// Taken returns the log of the largest factor by which others' use of the server's and the generators' CPUs may have
-// slowed the load: server and generator may wait for their CPUs one after the other.
+// Taken returns the log of the largest slowdown that others' use of the server's and the generators' CPUs explains.
+// Server and generator may wait for their CPUs one after the other.
 func (f *Facts) Taken() float64 {
 	server := f.Steal() + f.Observations[NeighbourShare] + f.Throttled()
 	return -math.Log1p(-min(server, mostTaken)) - math.Log1p(-min(f.takenFromGenerators(), mostTaken))

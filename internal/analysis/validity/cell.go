@@ -20,8 +20,8 @@ type Cell struct {
 	Reasons  []Reason `json:"reasons,omitempty"`
 	// PauseMicros is how far the tool's pauses can move a percentile of latencies from intended starts.
 	PauseMicros int64 `json:"-"`
-	// Noise and Slack are of an admitted cell: the codes that made it void, and the log of the largest factor by which they
-	// may have changed its values.
+	// Noise and Slack are of an admitted cell: the codes that made it void, and the log of the largest change of its
+	// values that they explain.
 	Noise []Code  `json:"-"`
 	Slack float64 `json:"-"`
 	taken float64

@@ -20,7 +20,7 @@ const (
 	NotComparable Grade = "NotComparable"
 )
 
-// Indication is the winner of a comparison in which disturbed cells count.
+// Indication is the winner of a comparison that counts disturbed cells.
 type Indication struct {
 	Verdict Verdict         `json:"verdict"`
 	Metric  Metric          `json:"metric"`
@@ -48,7 +48,7 @@ func (c Comparison) Grade() Grade {
 	return ""
 }
 
-// indicate looks for winners of comparisons that lack valid cells. Its errors have a budget of their own.
+// indicate looks for winners of comparisons that lack valid cells. Its errors have a separate budget.
 func indicate(p planned.Run, groups []validity.Group, failures map[string]int, all []Comparison) {
 	if !slices.ContainsFunc(all, open) || !slices.ContainsFunc(groups, disturbed) {
 		return

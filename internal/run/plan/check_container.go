@@ -93,7 +93,7 @@ func checkHere(i int, impl v1alpha1.Implementation) *Violation {
 	}
 	switch {
 	case len(impl.Dependencies) > 0:
-		return kind.Invalid("spec.implementations[%d].dependencies works on clusters only: start %s on this machine before the run and remove it here (an image reaches it with spec.placement.network: Host), or use a cluster", i, impl.Dependencies[0].Name)
+		return kind.Invalid("spec.implementations[%d].dependencies works on clusters only: remove it, and start %s before the run (images need spec.placement.network: Host to reach it), or use a cluster", i, impl.Dependencies[0].Name)
 	case len(impl.EnvFrom) > 0:
 		return kind.Invalid("spec.implementations[%d].envFrom cannot be read: %s: list the variables in env", i, way)
 	case len(impl.Resources) > 0:

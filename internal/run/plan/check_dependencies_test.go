@@ -29,7 +29,7 @@ func TestADependencyThatCannotRunIsRefused(t *testing.T) {
 	}{
 		"a database":                  {changes: []func(*v1alpha1.BenchmarkRunSpec){database()}},
 		"one that nobody waits for":   {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port = 0 })}},
-		"on this machine":             {changes: []func(*v1alpha1.BenchmarkRunSpec){database()}, local: true, want: "spec.implementations[0].dependencies works on clusters only: start db on this machine before the run and remove it here (an image reaches it with spec.placement.network: Host), or use a cluster"},
+		"on this machine":             {changes: []func(*v1alpha1.BenchmarkRunSpec){database()}, local: true, want: "spec.implementations[0].dependencies works on clusters only: remove it, and start db before the run (images need spec.placement.network: Host to reach it), or use a cluster"},
 		"the port of the agent":       {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port = 7600 })}, want: "spec.implementations[0].dependencies[0].port is 7600, like that of Loadstone's agent in the same pod"},
 		"the port of the server":      {changes: []func(*v1alpha1.BenchmarkRunSpec){database(func(d *v1alpha1.Dependency) { d.Port = 8080 })}, want: "spec.implementations[0].dependencies[0].port is 8080, like that of go in the same pod"},
 		"one port twice":              {changes: []func(*v1alpha1.BenchmarkRunSpec){database(), database(func(d *v1alpha1.Dependency) { d.Name = "cache" })}, want: "spec.implementations[0].dependencies[1].port is 6379, like that of db in the same pod"},

@@ -9,7 +9,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/kind/kinds"
 )
 
-// The operator memory with which reports of 1,000 and 10,000 cells with one generator were made. The part of each
+// The operator memory for a report: measured with 1,000 and 10,000 cells and one generator. The part of each further
 // generator is estimated from the size of its records.
 const (
 	cellBytes          = 5_500

@@ -45,7 +45,7 @@ func typing(t *testing.T, config *rest.Config) func(args ...string) (out, notes 
 	}
 }
 
-// Nobody writes a status there, so the commands would wait forever.
+// No operator writes a status there, so the commands would wait forever.
 func TestCommandsRefuseANamespaceThatIsNotLed(t *testing.T) {
 	config, _ := download.Reported(t)
 	loadstone := typing(t, config)
