@@ -136,7 +136,7 @@ func TestLatencyPercentilesAreThoseNamedAndThoseOfObjectives(t *testing.T) {
 
 func TestAPlannedObjectiveHoldsEveryFieldOfTheSpec(t *testing.T) {
 	given := v1alpha1.Objective{
-		Name: "a", Metric: "b", Load: "c", Case: "l", Connections: 1, RequestsPerSecond: 2, Implementations: []string{"d", "e"}, Percentile: "f", Of: "g",
+		Name: "a", Metric: "b", Load: "c", Case: "l", Connections: 1, RequestsPerSecond: 2, Implementations: []string{"d", "e"}, Percentile: "f", Of: "g", Grade: "m",
 		Against: v1alpha1.Earlier{Runs: []v1alpha1.PastRun{{UID: "h"}}, Anchor: "i"}, Min: "j", Max: "k",
 	}
 	for v, i := reflect.ValueOf(given), 0; i < v.NumField(); i++ {
