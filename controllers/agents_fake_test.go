@@ -172,7 +172,6 @@ func (f *fakeAgents) told(trial string, attempt int32) bool {
 	return told
 }
 
-// tries counts the attempts with a started agent.
 func (f *fakeAgents) tries(trial string) int {
 	attempts := map[string]bool{}
 	for _, told := range f.started() {
@@ -196,7 +195,6 @@ func (f *fakeAgents) find(ip string) (*fakeAgent, error) {
 	return a, nil
 }
 
-// State implements agents.Client.
 func (f *fakeAgents) State(_ context.Context, ip string) (protocol.State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -207,14 +205,12 @@ func (f *fakeAgents) State(_ context.Context, ip string) (protocol.State, error)
 	return a.state, nil
 }
 
-// Clock implements agents.Client.
 func (f *fakeAgents) Clock(ctx context.Context, ip string) (agents.Clock, error) {
 	sent := time.Now()
 	_, err := f.State(ctx, ip)
 	return agents.Clock{RoundTrip: time.Since(sent)}, err
 }
 
-// Command implements agents.Client.
 func (f *fakeAgents) Command(_ context.Context, ip string, o protocol.Command) (protocol.State, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -70,7 +70,6 @@ func (a *fakeArgo) run(ctx context.Context) {
 	}
 }
 
-// said are the endpoint's answers so far.
 func (a *fakeArgo) said() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

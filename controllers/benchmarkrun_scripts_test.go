@@ -18,7 +18,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/protocol"
 )
 
-// scripts makes the ConfigMap "mine".
 func (w *world) scripts(data map[string]string) *corev1.ConfigMap {
 	w.t.Helper()
 	m := &corev1.ConfigMap{
@@ -28,7 +27,6 @@ func (w *world) scripts(data map[string]string) *corev1.ConfigMap {
 	return m
 }
 
-// scriptsAlso adds a key to the ConfigMap "mine".
 func (w *world) scriptsAlso(key, text string) {
 	w.t.Helper()
 	var m corev1.ConfigMap
@@ -37,7 +35,6 @@ func (w *world) scriptsAlso(key, text string) {
 	w.must(w.c.Update(w.t.Context(), &m))
 }
 
-// scripted lets the load run a script.
 func scripted(configMap, key string) func(*v1alpha1.BenchmarkRunSpec) {
 	return func(s *v1alpha1.BenchmarkRunSpec) {
 		s.Loads[0].Script = v1alpha1.Script{ConfigMap: configMap, Key: key}

@@ -77,7 +77,6 @@ type gatedAgents struct {
 	c *candidate
 }
 
-// Command implements agents.Client.
 func (a gatedAgents) Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error) {
 	what := "command"
 	if o.Start != nil {
@@ -167,7 +166,6 @@ func (g *gate) set(state int) {
 	g.state = state
 }
 
-// wake opens a gate that is held.
 func (g *gate) wake() {
 	g.mu.Lock()
 	held := g.state == gateHeld
@@ -233,7 +231,6 @@ func (g *gate) land(what string) {
 
 type way func(*http.Request) (*http.Response, error)
 
-// RoundTrip implements http.RoundTripper.
 func (w way) RoundTrip(q *http.Request) (*http.Response, error) { return w(q) }
 
 func (g *gate) before(next http.RoundTripper) http.RoundTripper {

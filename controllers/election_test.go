@@ -109,12 +109,10 @@ func (e *election) look() {
 	}
 }
 
-// settled reports whether all operators are well.
 func (e *election) settled() bool {
 	return !slices.ContainsFunc(e.alive, func(c *candidate) bool { return c.gate.ending() })
 }
 
-// over checks how an operator has ended.
 func (e *election) over(c *candidate, err error) {
 	late, refused := c.gate.woken()
 	if len(late) > 0 {
@@ -131,7 +129,6 @@ func (e *election) over(c *candidate, err error) {
 // places are the writes without a crashed leader so far.
 func (e *election) places() []string { return e.ends.left() }
 
-// stand starts an operator that stands for election.
 func (e *election) stand() *candidate {
 	e.w.t.Helper()
 	addr, err := testbed.FreeAddress()

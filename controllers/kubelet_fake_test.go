@@ -115,7 +115,6 @@ func (k *kubelet) sync(ctx context.Context, p *corev1.Pod) error {
 	return k.start(ctx, p)
 }
 
-// schedule is where a pod goes.
 func (k *kubelet) schedule(p *corev1.Pod) string {
 	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil {
 		return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0]
@@ -126,14 +125,12 @@ func (k *kubelet) schedule(p *corev1.Pod) string {
 	return "node-" + p.Spec.NodeSelector[v1alpha1.LabelRole]
 }
 
-// vanish takes a node away.
 func (k *kubelet) vanish(node string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.gone[node] = true
 }
 
-// comeBack gives a node back.
 func (k *kubelet) comeBack(node string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

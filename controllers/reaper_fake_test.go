@@ -205,7 +205,6 @@ type mortalStatus struct {
 	l *life
 }
 
-// Patch implements client.SubResourceWriter.
 func (s mortalStatus) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 	data, err := p.Data(o)
 	if err != nil {
@@ -230,7 +229,6 @@ type mortalStore struct {
 	l *life
 }
 
-// Put implements Store.
 func (s mortalStore) Put(ctx context.Context, key, contentType string, body []byte) (a record.Artifact, err error) {
 	err = s.r.write(s.l, write{what: "store " + path.Base(key), which: key}, func() (err error) {
 		a, err = s.Store.Put(ctx, key, contentType, body)
@@ -239,7 +237,6 @@ func (s mortalStore) Put(ctx context.Context, key, contentType string, body []by
 	return a, err
 }
 
-// PutJSON implements Store.
 func (s mortalStore) PutJSON(ctx context.Context, key string, v any) (a record.Artifact, err error) {
 	err = s.r.write(s.l, write{what: "store " + path.Base(key), which: key}, func() (err error) {
 		a, err = s.Store.PutJSON(ctx, key, v)
@@ -255,7 +252,6 @@ type mortalAgents struct {
 	l *life
 }
 
-// Command implements agents.Client.
 func (a mortalAgents) Command(ctx context.Context, ip string, o protocol.Command) (protocol.State, error) {
 	return a.r.order(a.l, o, func() (protocol.State, error) { return a.Client.Command(ctx, ip, o) })
 }

@@ -286,7 +286,6 @@ func (r refuses) Command(context.Context, string, protocol.Command) (protocol.St
 	return protocol.State{}, r.refusal()
 }
 
-// refusing is a reconciler whose agents refuse.
 func refusing(with int) *TrialReconciler {
 	return &TrialReconciler{Agents: refuses{with: with}, Now: func() time.Time { return noon }}
 }

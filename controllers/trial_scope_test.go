@@ -81,7 +81,6 @@ func planOfScope() plan.Plan {
 	return p
 }
 
-// inBlock makes the trial that of another block.
 func inBlock(block int32) func(*trialScope) {
 	return func(s *trialScope) {
 		index := block - 1
@@ -89,7 +88,6 @@ func inBlock(block int32) func(*trialScope) {
 	}
 }
 
-// describe is "REASON permanent|transient: MESSAGE", or nothing.
 func describe(f *conduct.Failure) string {
 	if f == nil {
 		return ""
@@ -101,7 +99,6 @@ func describe(f *conduct.Failure) string {
 	return fmt.Sprintf("%s %s: %s", f.Reason, kind, f.Message)
 }
 
-// failedTrial is an ended trial of an implementation.
 func failedTrial(index int32, implementation, reason string, started bool) v1alpha1.Trial {
 	t := v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("quick-%03d-%s", index, implementation)}}
 	t.Spec.Index = &index

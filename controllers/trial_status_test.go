@@ -14,7 +14,6 @@ import (
 	"loadstone.dev/loadstone/internal/run/conduct"
 )
 
-// brief is "Prepared=True/Done Measured=...", in chronological order.
 func brief(list []metav1.Condition, order ...string) string {
 	var parts []string
 	for _, kind := range order {

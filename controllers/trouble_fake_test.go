@@ -19,7 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// refusesWith is an API server's refusal.
 func refusesWith(q *http.Request, code int, reason metav1.StatusReason, message string) *http.Response {
 	body, err := json.Marshal(metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
@@ -87,7 +86,6 @@ func newRefuser(t *testing.T, endpoint string, of func(*http.Request) bool, stat
 	return &r
 }
 
-// far lets a way take some time.
 func far(to http.RoundTripper) http.RoundTripper {
 	return way(func(q *http.Request) (*http.Response, error) {
 		time.Sleep(60 * time.Millisecond)
@@ -134,7 +132,6 @@ type untilOutage struct {
 	o *outage
 }
 
-// Read implements io.Reader.
 func (b untilOutage) Read(to []byte) (int, error) {
 	n, err := b.ReadCloser.Read(to)
 	if b.o.lasts.Load() {
@@ -189,7 +186,6 @@ func newLate(of io.ReadCloser, by time.Duration) late {
 	return late{reader, of}
 }
 
-// Close implements io.Closer.
 func (b late) Close() error { return errors.Join(b.PipeReader.Close(), b.of.Close()) }
 
 // forgetful is an API server whose watches last two seconds. It refuses one of three by chance, since its history is gone. After each refusal a

@@ -320,7 +320,6 @@ func (w *world) now() time.Time {
 	return w.clock.Now()
 }
 
-// led are the namespaces of the test's operator.
 func (w *world) led() namespaces.Led { return namespaces.Led{w.namespace, w.system} }
 
 // newManager makes a manager that reaches the cluster as a configuration says, with changes.
@@ -364,7 +363,6 @@ func (w *world) apply(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *
 	return run
 }
 
-// drafted is a run that apply would create.
 func (w *world) drafted(name string, deltas ...func(*v1alpha1.BenchmarkRunSpec)) *v1alpha1.BenchmarkRun {
 	run := &v1alpha1.BenchmarkRun{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace},
@@ -405,7 +403,6 @@ func await[T client.Object](w *world, o T, what string, wanted func(T) bool) T {
 	return o
 }
 
-// within waits until something has come about.
 func (w *world) within(what string, done func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(testbed.Patience); !done(); time.Sleep(lookEvery) {
@@ -426,7 +423,6 @@ func (w *world) trial(name string) *v1alpha1.Trial {
 	return &v1alpha1.Trial{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
 }
 
-// awaitMeasuring waits until load runs.
 func (w *world) awaitMeasuring(name string, attempt int32) *v1alpha1.Trial {
 	w.t.Helper()
 	return await(w, w.trial(name), "its start", func(t *v1alpha1.Trial) bool { return t.Status.Attempt >= attempt && w.measuring(t) })

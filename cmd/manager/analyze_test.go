@@ -49,7 +49,6 @@ func playAnalysis() int {
 	return 0
 }
 
-// workerOn is a worker for a folder.
 func workerOn(tb testing.TB, dir string, memory int64) worker {
 	tb.Helper()
 	w, err := newWorker(artifact.Config{Endpoint: dir})

@@ -20,7 +20,6 @@ import (
 // way is how requests go, without a network: no answer is ever too late.
 type way func(*http.Request) (*http.Response, error)
 
-// RoundTrip implements http.RoundTripper.
 func (w way) RoundTrip(q *http.Request) (*http.Response, error) { return w(q) }
 
 const agentIP = "2001:db8::1"

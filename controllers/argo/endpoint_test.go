@@ -75,7 +75,6 @@ func newStandby(t *testing.T, port string) *standby {
 	return s
 }
 
-// sees lets the operator read a lease.
 func (s *standby) sees(t *testing.T, holder string) {
 	t.Helper()
 	s.holder.Store(holder)

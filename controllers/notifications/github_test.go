@@ -98,7 +98,6 @@ func newHubbub(t *testing.T) *hubbub {
 	return h
 }
 
-// Get implements the store of reports.
 func (h *hubbub) Get(_ context.Context, key, _ string) ([]byte, error) {
 	text, there := h.stored[key]
 	switch {
@@ -110,7 +109,6 @@ func (h *hubbub) Get(_ context.Context, key, _ string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// serve is the forge.
 func (h *hubbub) serve(w http.ResponseWriter, q *http.Request) {
 	path := strings.TrimPrefix(q.URL.EscapedPath(), h.root)
 	h.asked = append(h.asked, strings.TrimSuffix(q.Method+" "+path+"?"+q.URL.RawQuery, "?"))
@@ -122,7 +120,6 @@ func (h *hubbub) serve(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// playsGitHub is GitHub.
 func (h *hubbub) playsGitHub(w http.ResponseWriter, q *http.Request, path string) {
 	below := path != q.URL.EscapedPath()
 	if q.Header.Get("Accept") != "application/vnd.github+json" || q.Header.Get("Private-Token") != "" {
@@ -187,7 +184,6 @@ func (h *hubbub) list(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// tell tells GitHub of the round.
 func (h *hubbub) tell() notify.Answer {
 	h.t.Helper()
 	a, err := h.tells(h.way)
@@ -218,7 +214,6 @@ func (h *hubbub) forges(way http.RoundTripper) *Forges {
 	return &Forges{Live: c, Reports: h, Way: way, Now: func() time.Time { return noon }}
 }
 
-// says posts a user's comment.
 func (h *hubbub) says(g *Forges) (notify.Answer, error) {
 	h.t.Helper()
 	e := notify.EventOf(h.suite, h.line, nil, []notify.Run{{Name: "small", BenchmarkRun: "checkout-1-00", Verdict: "slower", Report: "s3://bench/perf/a/reports/1/report.html"}})

@@ -51,7 +51,6 @@ func newLab(t *testing.T) *lab {
 	return l
 }
 
-// play is GitLab.
 func (l *lab) play(w http.ResponseWriter, q *http.Request, path string) {
 	note, ofNote := strings.CutPrefix(path, "/merge_requests/7/notes/")
 	switch {
@@ -117,7 +116,6 @@ func (l *lab) sets(w http.ResponseWriter, q *http.Request) {
 	l.writes(w, http.StatusCreated, s)
 }
 
-// refuses is GitLab's answer for an unchanged status.
 func refuses(w http.ResponseWriter, state string) {
 	http.Error(w, fmt.Sprintf(`{"message": "Cannot transition status via :hush from :%s (Reason(s): Status cannot transition via \"hush\")"}`, state), http.StatusBadRequest)
 }

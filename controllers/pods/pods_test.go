@@ -199,7 +199,6 @@ func TestWhatBecomesOfPodsIsAFaultOrNot(t *testing.T) {
 	}
 }
 
-// describe is "REASON permanent|transient: MESSAGE", or nothing.
 func describe(f *conduct.Failure) string {
 	if f == nil {
 		return ""

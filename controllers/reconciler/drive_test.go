@@ -40,7 +40,6 @@ func ends(name string, next Step, err error) Phase[*scope] {
 	}
 }
 
-// count panics on a nil map.
 func count(plan map[string]int) { plan["x"]++ }
 
 func TestAPassGoesThroughItsPhasesAsFarAsTheyLead(t *testing.T) {

@@ -46,7 +46,6 @@ func profilePod(t *testing.T, place int) *corev1.Pod {
 	return Pod(trialNamed(line.Name), work.Members()[0], timetable.End(work.Slots()), o)
 }
 
-// followingWorkflow orders what follows the blocks.
 func followingWorkflow(t *testing.T) map[string]any {
 	t.Helper()
 	return Workflow(profilePlan(t), WorkflowOptions{

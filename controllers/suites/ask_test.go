@@ -74,7 +74,6 @@ func (h *hook) measure(what, image, phase string) {
 	}
 }
 
-// endedAs waits for the outcome of a round.
 func endedAs(round int32, outcome v1alpha1.RoundOutcome) func(*v1alpha1.BenchmarkSuite) bool {
 	return func(s *v1alpha1.BenchmarkSuite) bool {
 		return s.Status.LastRound.Round == round && s.Status.LastRound.Outcome == outcome && s.Status.Current.Round != round

@@ -124,7 +124,6 @@ func (w *world) known() {
 	})
 }
 
-// warned waits for a warning of the suite.
 func (w *world) warned(reason, part string) {
 	w.t.Helper()
 	w.await("a warning", func(*v1alpha1.BenchmarkSuite) bool {

@@ -180,7 +180,6 @@ func is(kind string, status metav1.ConditionStatus, reason string) func(*v1alpha
 	}
 }
 
-// measures reports whether a round is in progress.
 func measures(round int32) func(*v1alpha1.BenchmarkSuite) bool {
 	return func(s *v1alpha1.BenchmarkSuite) bool { return s.Status.Current.Round == round }
 }
@@ -205,7 +204,6 @@ func (w *world) end(status metav1.ConditionStatus, reason, message string) {
 	}
 }
 
-// over lets a run end now.
 func over(run *v1alpha1.BenchmarkRun, status metav1.ConditionStatus, reason, message string) {
 	now := metav1.Now()
 	run.Status = v1alpha1.BenchmarkRunStatus{CompletionTime: &now, Verdict: message}
@@ -220,7 +218,6 @@ func lies(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("%s/%s-%.8s", r.Namespace, r.Name, r.UID)
 }
 
-// manifestOf is the digest of a run's manifest.
 func manifestOf(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(r.UID)))
 }

@@ -56,7 +56,6 @@ func newHook(t *testing.T) *hook {
 	return h
 }
 
-// open starts a webhook, as after a restart.
 func (h *hook) open() {
 	h.t.Helper()
 	access := rest.CopyConfig(testbed.Cluster(h.t, "../.."))

@@ -81,7 +81,6 @@ var external = []string{
 	"minio.enabled=false", "s3.endpoint=s3.amazonaws.com", "s3.tls=true", "s3.existingSecret=loadstone-s3",
 }
 
-// differences compares two installations, object by object.
 func differences(config, chart []object) []string {
 	have, want := comparable(chart), comparable(config)
 	var findings []string

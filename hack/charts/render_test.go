@@ -22,7 +22,6 @@ const (
 
 type object map[string]any
 
-// key names an object in findings.
 func (o object) key() string {
 	name, ns := o.text("metadata", "name"), o.text("metadata", "namespace")
 	return strings.TrimPrefix(fmt.Sprintf("%s %s/%s", o.text("kind"), ns, name), " ")
@@ -75,7 +74,6 @@ func chartOf(t *testing.T, kubeVersion, values string, settings ...string) []obj
 	return mustParse(t, string(out))
 }
 
-// kustomized is a folder of config/.
 func kustomized(t *testing.T, folder string) []object {
 	t.Helper()
 	testbed.Programs(t, "kubectl")
@@ -99,7 +97,6 @@ func into[T any](t *testing.T, part any) (target T) {
 	return target
 }
 
-// parse reads a stream of YAML documents.
 func parse(stream []byte) ([]object, error) {
 	var list []object
 	for _, doc := range bytes.Split(append([]byte("\n"), stream...), []byte("\n---")) {

@@ -133,7 +133,6 @@ func containerFindings(c corev1.Container) []string {
 	return findings
 }
 
-// ruleFindings returns forbidden rights of a role.
 func ruleFindings(rules []rbacv1.PolicyRule) []string {
 	var findings []string
 	for i, rule := range rules {

@@ -66,7 +66,6 @@ func minorOf(t *testing.T, root string) string {
 	return parts[0] + "." + parts[1]
 }
 
-// build runs build.sh with a separate cache.
 func build(t *testing.T, dir, url string, args ...string) (string, error) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), filepath.Join(dir, "hack", "cluster", "build.sh"), args...)

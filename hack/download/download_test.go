@@ -17,7 +17,6 @@ import (
 
 var programs = []string{"kube-apiserver", "kubectl"}
 
-// pack returns an archive with these files.
 func pack(t *testing.T, names ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -20,7 +20,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// small is a release folder with small images.
 func small(t *testing.T) (*release, map[string]string) {
 	t.Helper()
 	r := made(t)

@@ -40,7 +40,6 @@ func read(t *testing.T, path ...string) []byte {
 	return body
 }
 
-// sample is what an image may have.
 func sample() content {
 	info := &debug.BuildInfo{GoVersion: "go1.26.0", Path: "loadstone.dev/loadstone/cmd/manager", Deps: []*debug.Module{
 		{Path: "example.com/old", Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/new", Version: "v1.0.1"}},
@@ -310,7 +309,6 @@ func openssl(t *testing.T, args ...string) {
 	}
 }
 
-// verify runs the commands of docs/how-to/verify-release.md.
 func verify(ctx context.Context, folder, public string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-ec", "openssl base64 -d -A -in checksums.txt.sig -out signature\nopenssl dgst -sha256 -verify \"$0\" -signature signature checksums.txt", public)
 	cmd.Dir = folder

@@ -16,7 +16,6 @@ import (
 
 const root = "../.."
 
-// read returns the committed schema of a kind.
 func read(t *testing.T, kind string) object {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, schemas, strings.ToLower(kind)+".json"))
@@ -30,7 +29,6 @@ func read(t *testing.T, kind string) object {
 	return s
 }
 
-// below returns a part of a schema.
 func below(s object, names ...string) object {
 	for _, name := range names {
 		s, _ = s[name].(object)
@@ -38,7 +36,6 @@ func below(s object, names ...string) object {
 	return s
 }
 
-// mistakes checks a document as an editor does.
 func mistakes(t *testing.T, text string) []error {
 	t.Helper()
 	var document object

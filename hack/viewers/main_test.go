@@ -90,7 +90,6 @@ func TestFiguresOfAARunCheckItsInterval(t *testing.T) {
 	}
 }
 
-// written is a file that the test reads.
 func written(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.CreateTemp(t.TempDir(), "")

@@ -42,7 +42,6 @@ func speed(implementation string) source {
 	return s
 }
 
-// slow is its p99.
 func slow(implementation string) source {
 	s := under("one", implementation, "sweep", 100, quantities["p99"])
 	s.latency = true
@@ -130,7 +129,6 @@ func simulation(blocks int32) record.RunData {
 	})
 }
 
-// simulated are its results.
 func simulated(t *testing.T, blocks int32) *results {
 	t.Helper()
 	r, err := keep(simulation(blocks))
@@ -254,7 +252,6 @@ func TestCasesOfAProgram(t *testing.T) {
 	}
 }
 
-// program writes a program that prints a line.
 func program(t *testing.T, line string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bench")

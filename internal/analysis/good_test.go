@@ -132,7 +132,6 @@ func atRate(t *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 	o.RSSStartBytes = o.RSSBytes
 }
 
-// perRequest opens a connection for each request.
 func perRequest(_ *record.TrialData, r *record.CellRun, o *record.CellObservation) {
 	o.Network.PassiveOpens, o.Sockets, r.Network.TimeWait = r.Measurement.Requests, nil, 10_000
 	r.Measurement.Latency = []record.Latency{recordtest.Widen(record.WithConnection, r.Measurement.Latency[0])}

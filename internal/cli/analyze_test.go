@@ -25,7 +25,6 @@ func atRoot(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 }
 
-// exitStatus is what the program would end with.
 func exitStatus(err error) int {
 	if err == nil {
 		return 0

@@ -60,7 +60,6 @@ func newCluster(t *testing.T) *cluster {
 	return w
 }
 
-// kubeconfig writes a file as kubectl reads it.
 func kubeconfig(t *testing.T, config *rest.Config, namespace string) string {
 	t.Helper()
 	k := clientcmdapi.NewConfig()
@@ -113,7 +112,6 @@ func (w *cluster) install() {
 	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "s3"}, StringData: map[string]string{"a": config.AccessKey, "b": config.SecretKey}}, d)
 }
 
-// update writes the status of a run.
 func (w *cluster) update(name string, change func(*v1alpha1.BenchmarkRunStatus)) {
 	var r v1alpha1.BenchmarkRun
 	if err := w.c.Get(context.Background(), client.ObjectKey{Namespace: w.namespace, Name: name}, &r); err != nil {
@@ -146,7 +144,6 @@ func begin(ctx context.Context, args ...string) (*lockedBuffer, <-chan error) {
 	return out, end
 }
 
-// until waits for a line.
 func until(t *testing.T, out *lockedBuffer, line string) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !strings.Contains(out.String(), line); time.Sleep(20 * time.Millisecond) {

@@ -70,7 +70,6 @@ func execute(t *testing.T, args ...string) (string, error) {
 	return executeOn(t, strings.NewReader(""), args...)
 }
 
-// executeOn is execute with a standard input.
 func executeOn(t *testing.T, in io.Reader, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer

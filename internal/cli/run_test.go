@@ -125,7 +125,6 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// loadstone runs this program as a separate process.
 func loadstone(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
@@ -432,7 +431,6 @@ func TestInterruptedCommandReportsInterruption(t *testing.T) {
 	}
 }
 
-// emptyKubeconfig is a file that names no cluster.
 func emptyKubeconfig(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")

@@ -19,7 +19,6 @@ func recorded(tool profiler.Tool, requests int64, files map[string]string) recor
 	return unanswered(tool, requests, 0, files)
 }
 
-// unanswered is a launch with wrong answers.
 func unanswered(tool profiler.Tool, requests, wrong int64, files map[string]string) record.Launch {
 	folder := fstest.MapFS{}
 	for name, file := range files {

@@ -44,7 +44,6 @@ func runIn(r *rand.Rand, effect float64, d doubt) record.RunData {
 	return run
 }
 
-// lineOf returns the line of a run's report.
 func lineOf(t *testing.T, d record.RunData) (string, analysis.Table) {
 	t.Helper()
 	table, err := analysis.Analyse(d)

@@ -188,7 +188,6 @@ var (
 	equalWords  = "practically equivalent in"
 )
 
-// said reads whom a text gives the win.
 func said(text string) (s sides) {
 	for _, m := range effectWords.FindAllStringSubmatch(text, -1) {
 		more := m[1] != "less" && m[1] != "lower"

@@ -87,7 +87,6 @@ func (w *watched) ready() metav1.Condition {
 	return *meta.FindStatusCondition(w.suite.Status.Conditions, v1alpha1.ConditionReady)
 }
 
-// wants checks Ready, with parts of its message.
 func (w *watched) wants(when string, status metav1.ConditionStatus, reason string, parts ...string) {
 	w.t.Helper()
 	c := w.ready()

@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/suite/webhook"
 )
 
-// hooked adds a webhook that picks the image.
 func hooked(s *v1alpha1.BenchmarkSuiteSpec) {
 	s.Triggers.Webhook = v1alpha1.WebhookTrigger{
 		SecretRef: v1alpha1.KeyReference{Name: "checkout-hook", Key: "key"}, Parameters: []v1alpha1.PickedParameter{{Name: "image", Value: "body.image"}},

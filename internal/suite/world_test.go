@@ -82,12 +82,10 @@ func commit(change func(*v1alpha1.BenchmarkSuiteSpec)) func(*world) {
 	}
 }
 
-// push puts another image behind the tag.
 func push(digest string) func(*world) {
 	return func(w *world) { w.digests["shop/checkout:main"] = digest }
 }
 
-// away makes the registry fail.
 func away(reason, message string) func(*world) {
 	return func(w *world) {
 		w.digests, w.trouble = map[string]string{}, Resolution{Reason: reason, Message: message}
@@ -121,7 +119,6 @@ func lies(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("%s/%s-%.8s", r.Namespace, r.Name, r.UID)
 }
 
-// manifestOf is the digest of a run's manifest.
 func manifestOf(r *v1alpha1.BenchmarkRun) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(r.UID)))
 }
@@ -183,7 +180,6 @@ func (w *world) apply(d Decision, acts int) {
 // always is more acts than any decision has.
 const always = 1000
 
-// step applies changes and runs the operator.
 func (w *world) step(title string, changes ...func(*world)) {
 	w.t.Helper()
 	for _, c := range changes {

@@ -95,7 +95,6 @@ func (m onCluster) await(limit time.Duration, what string, so func(context.Conte
 	}
 }
 
-// awaitFree waits until no other run measures.
 func (m onCluster) awaitFree() {
 	m.Helper()
 	m.await(patience, "the end of others' runs", func(ctx context.Context) (bool, error) {

@@ -53,7 +53,6 @@ func (m measurement) lead(text string) record.RunData {
 	return data
 }
 
-// sweep runs two equal servers at some levels.
 func (m measurement) sweep(levels string, warmup, seconds, blocks int) record.RunData {
 	m.Helper()
 	return m.lead(fmt.Sprintf(`apiVersion: loadstone.dev/v1alpha1
@@ -182,14 +181,12 @@ func (m measurement) serve(server *exec.Cmd) (end func()) {
 	}
 }
 
-// pinned is a command on some CPUs.
 func pinned(ctx context.Context, cpus string, args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, "taskset", append([]string{"--cpu-list", cpus}, args...)...)
 }
 
 var rateLine = regexp.MustCompile(`(?m)^Requests/sec:\s+([0-9.]+)$`)
 
-// printedRate is the throughput that wrk prints.
 func printedRate(out string) (float64, error) {
 	found := rateLine.FindStringSubmatch(out)
 	if found == nil {
@@ -231,7 +228,6 @@ spec:
 	m.report(f, figures.Of("case-time-interval-off-one", off, "%", figures.AtMost(0), "how far the interval lies from 1"))
 }
 
-// timesOf are the median times of cases.
 func timesOf(list []record.Case) values {
 	times := values{}
 	for _, c := range list {

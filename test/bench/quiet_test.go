@@ -24,7 +24,6 @@ type measurement struct {
 	others time.Duration
 }
 
-// begin starts the count. Use -benchtime 1x.
 func begin(b *testing.B) measurement {
 	b.Helper()
 	return measurement{B: b, began: time.Now(), others: othersTime("/sys/fs/cgroup", "/proc")}

@@ -40,7 +40,6 @@ const (
 // load is one rate for a time.
 type load struct{ rate, seconds int }
 
-// asked is the number of arrivals.
 func (l load) asked() int { return l.rate * l.seconds }
 
 // due is the instant of an arrival, from 0.
@@ -81,7 +80,6 @@ func BenchmarkRates(b *testing.B) {
 	}
 }
 
-// listening waits until the server takes connections.
 func listening(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -114,7 +112,6 @@ var generators = []generator{
 	{name: "vegeta", args: vegetaArgs, files: vegetaFiles, rows: "*.gob", read: readVegeta},
 }
 
-// run runs a generator in a separate folder.
 func (g generator) run(ctx context.Context, folder string, l load) (o outcome, err error) {
 	if g.files != nil {
 		for _, f := range g.files(l) {
@@ -294,7 +291,6 @@ func readOha(l load, out []byte) (outcome, error) {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// readVegeta reads vegeta's records, one for each request.
 func readVegeta(l load, out []byte) (outcome, error) {
 	var list []request
 	var first time.Time
@@ -323,7 +319,6 @@ func figureName(what string, g generator, l load) string {
 	return fmt.Sprintf("rate-%d-%s-%s", l.rate, g.name, what)
 }
 
-// figures report start delays and lost arrivals.
 func (o outcome) figures(g generator, l load) []figures.Figure {
 	var start, lost figures.Aim
 	if l.rate == aimed {
@@ -343,7 +338,6 @@ func (o outcome) figures(g generator, l load) []figures.Figure {
 	return append(list, figures.Of(figureName("lost", g, l), missing, "arrivals", lost, fmt.Sprintf("%d of %d were answered", o.sent, l.asked())))
 }
 
-// millis prints a time in milliseconds.
 func millis(d time.Duration) string {
 	if d == never {
 		return "never"

@@ -263,7 +263,6 @@ func untilServed(line string) string {
 	return "coproc serving { exec " + line + `; }; pid=$serving_PID; read -r said <&"${serving[0]}"; echo "$said"; kill -TERM "$pid"; wait "$pid"`
 }
 
-// answering is the address of a server.
 func answering(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) { fmt.Fprint(answer, "hello") }))

@@ -102,7 +102,6 @@ func shorten(t *testing.T, file string) {
 	must(t, os.WriteFile(file, text, 0o600))
 }
 
-// freePort is an unused port.
 func freePort(t *testing.T) int32 {
 	t.Helper()
 	address, err := testbed.FreeAddress()

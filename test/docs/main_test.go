@@ -29,7 +29,6 @@ var programs = sync.OnceValue(func() (err error) {
 	return nil
 })
 
-// bin is the folder of these programs.
 func bin(t *testing.T) string {
 	t.Helper()
 	if err := programs(); err != nil {

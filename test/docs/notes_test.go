@@ -99,7 +99,6 @@ func (r *reader) node(t *testing.T, number int) string {
 	return n.Name
 }
 
-// notes returns what Helm prints after an installation.
 func (r *reader) notes(t *testing.T, name string) string {
 	t.Helper()
 	args := []string{"upgrade", "loadstone", "charts/loadstone", "--namespace", system, "--reset-values", "--dry-run=client", "--output", "json"}

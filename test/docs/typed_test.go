@@ -96,7 +96,6 @@ func isCommand(text string) bool {
 	return len(words) > 0 && program.MatchString(words[0]) && (len(words) > 1 || strings.HasPrefix(words[0], "hack/"))
 }
 
-// words splits a command, without environment variables.
 func words(line string) []string { return strings.Fields(environment.ReplaceAllString(line, "")) }
 
 func TestCommandsAreFoundWhereverTheyStand(t *testing.T) {

@@ -145,7 +145,6 @@ func (w *world) kubeconfig(t *testing.T, namespace string) string {
 	return path
 }
 
-// namespace is a new one.
 func (w *world) namespace(t *testing.T) string {
 	t.Helper()
 	n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("reader-%d", w.made.Add(1))}}
@@ -241,7 +240,6 @@ func (w *world) prepare(t *testing.T) {
 	w.awaitEnds(t)
 }
 
-// run is a run of images.
 func run(namespace, name string, implementations ...string) *v1alpha1.BenchmarkRun {
 	r := &v1alpha1.BenchmarkRun{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	for _, i := range implementations {
@@ -256,7 +254,6 @@ func condition(kind string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDone, LastTransitionTime: metav1.Now()}
 }
 
-// awaitEnds waits until all runs have ended.
 func (w *world) awaitEnds(t *testing.T) {
 	t.Helper()
 	testbed.Await(t, "the end of all runs", func() bool {
@@ -266,7 +263,6 @@ func (w *world) awaitEnds(t *testing.T) {
 	})
 }
 
-// play simulates operator, controllers and kubelets.
 func (w *world) play(ctx context.Context) error {
 	for {
 		err := errors.Join(w.endRuns(ctx), w.endHooks(ctx))
@@ -400,7 +396,6 @@ func (w *world) endHooks(ctx context.Context) error {
 	return nil
 }
 
-// results writes the folder of a local run.
 func results(t *testing.T, folder, name string) {
 	t.Helper()
 	shelf, err := artifact.OpenFolder(folder)

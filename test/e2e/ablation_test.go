@@ -42,7 +42,6 @@ func TestTheAblationSampleSaysWhatEachFlagCosts(t *testing.T) {
 	checkReport(t, run, table)
 }
 
-// built returns a fact about an implementation's build.
 func built(table analysis.Table, implementation string, key builds.Key) string {
 	at := slices.Index(table.Builds.Implementations, implementation)
 	for _, f := range table.Builds.Facts {

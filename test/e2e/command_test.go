@@ -71,7 +71,6 @@ func measureByCommand(t *testing.T, file string) (run *v1alpha1.BenchmarkRun, co
 	return run, code, last.Report
 }
 
-// checkCommands uses commands on an ended run.
 func checkCommands(t *testing.T, run *v1alpha1.BenchmarkRun, code int, page string) {
 	t.Helper()
 	fetched, err := os.ReadFile(page)

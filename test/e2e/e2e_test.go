@@ -24,13 +24,11 @@ import (
 	"loadstone.dev/loadstone/test/oracles"
 )
 
-// sample reads a run from config/samples.
 func sample(t *testing.T, name string) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	return readRun(t, filepath.Join("..", "..", "config", "samples", name))
 }
 
-// suite reads a run from config/suites.
 func suite(t *testing.T, name string) *v1alpha1.BenchmarkRun {
 	t.Helper()
 	return readRun(t, filepath.Join("..", "..", "config", "suites", name))
@@ -210,7 +208,6 @@ func measuring(t *testing.T) func(*v1alpha1.BenchmarkRun) bool {
 	}
 }
 
-// underLoad reports whether a trial is being measured.
 func underLoad(t v1alpha1.Trial) bool {
 	return t.Status.StartTime != nil && t.Status.CompletionTime == nil && time.Since(t.Status.StartTime.Time) > 300*time.Millisecond
 }

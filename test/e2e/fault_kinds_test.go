@@ -42,7 +42,6 @@ type fault struct {
 // begin starts a fault in a storm and returns how to undo it.
 type begin func(context.Context, *storm) (undo func(context.Context) error, err error)
 
-// faults are all of them.
 func faults() []fault {
 	return []fault{
 		{name: "the operator is killed", costly: true, begin: killed("loadstone")},
@@ -70,7 +69,6 @@ func faults() []fault {
 	}
 }
 
-// deployment is one of the installation's.
 func deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
 	var d appsv1.Deployment
 	err := loadstone.Client.Get(ctx, client.ObjectKey{Namespace: system, Name: name}, &d)
@@ -104,7 +102,6 @@ func away(name string) begin {
 	}
 }
 
-// onlyPod returns the only pod of a component.
 func onlyPod(ctx context.Context, component string) (*corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := loadstone.Client.List(ctx, &pods, client.InNamespace(system), client.MatchingLabels{"app.kubernetes.io/component": component}); err != nil {
@@ -221,7 +218,6 @@ func stops(names ...string) begin {
 	}
 }
 
-// process returns the process of a hack/cluster component.
 func process(name string) (int, error) {
 	text, err := os.ReadFile(filepath.Join(registry.Cache(), "cluster", "pids", name))
 	if err != nil {
@@ -297,7 +293,6 @@ func deleteRun(ctx context.Context, s *storm) (func(context.Context) error, erro
 	return nil, errors.New("no run measures")
 }
 
-// deleteAgent deletes the measured run's Argo agent pod.
 func deleteAgent(ctx context.Context, _ *storm) (func(context.Context) error, error) {
 	var pods corev1.PodList
 	if err := loadstone.Client.List(ctx, &pods, client.InNamespace(system), client.HasLabels{"workflows.argoproj.io/workflow"}); err != nil {
@@ -334,7 +329,6 @@ func deleteOf(kind string) begin {
 	}
 }
 
-// cordon makes a node unschedulable for a while.
 func cordon(ctx context.Context, s *storm) (func(context.Context) error, error) {
 	var nodes corev1.NodeList
 	if err := loadstone.Client.List(ctx, &nodes, client.HasLabels{v1alpha1.LabelRole}); err != nil {

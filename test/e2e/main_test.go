@@ -95,7 +95,6 @@ func deleteNamespace(ctx context.Context) error {
 	return gone(ctx, n)
 }
 
-// gone waits until an object no longer exists.
 func gone(ctx context.Context, o client.Object) error {
 	for {
 		err := loadstone.Client.Get(ctx, client.ObjectKeyFromObject(o), o)

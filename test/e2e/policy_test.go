@@ -170,7 +170,6 @@ func (e *enforcer) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// lift removes the rules, once.
 func (e *enforcer) lift() {
 	e.stop()
 	<-e.ended
@@ -185,7 +184,6 @@ func (e *enforcer) lift() {
 	}
 }
 
-// nft applies commands atomically.
 func nft(ctx context.Context, text string) error {
 	c := exec.CommandContext(ctx, "nft", "-f", "-")
 	c.Stdin = strings.NewReader(text)
@@ -232,7 +230,6 @@ func measuredPod(t *testing.T, run *v1alpha1.BenchmarkRun, role string) *corev1.
 	return &pods.Items[0]
 }
 
-// installed returns the pod of a component.
 func installed(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
 	p, err := onlyPod(t.Context(), name)

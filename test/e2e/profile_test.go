@@ -148,7 +148,6 @@ func calls(f analysis.Profiled, name string) bool {
 	return false
 }
 
-// found returns a profile's findings for an implementation.
 func found(t *testing.T, table analysis.Table, profile, implementation string) analysis.Profiled {
 	t.Helper()
 	for _, p := range table.Profiles {

@@ -127,7 +127,6 @@ type storm struct {
 	planted, found int
 }
 
-// feed applies runs until enough are queued.
 func (s *storm) feed() {
 	for len(s.runs) < queued {
 		run := s.next()
@@ -189,7 +188,6 @@ func (s *storm) strike() {
 	s.struck = append(s.struck, oracles.Fault{Began: began, Over: time.Now().Add(faultEvery), Costly: f.costly})
 }
 
-// collect checks and removes ended runs.
 func (s *storm) collect() {
 	s.runs = slices.DeleteFunc(s.runs, func(run *v1alpha1.BenchmarkRun) bool {
 		if err := loadstone.Client.Get(s.t.Context(), client.ObjectKeyFromObject(run), run); err != nil {
@@ -206,7 +204,6 @@ func (s *storm) collect() {
 	})
 }
 
-// judge checks an ended run.
 func (s *storm) judge(run *v1alpha1.BenchmarkRun) {
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionSucceeded)
 	if c == nil || c.Reason == "" || c.Status == metav1.ConditionUnknown {
@@ -272,7 +269,6 @@ func (s *storm) read(run *v1alpha1.BenchmarkRun, reason string, stored int) {
 	}
 }
 
-// committed counts a trial's manifests in the store.
 func committed(ctx context.Context, of string, e record.TrialEntry) (n int, err error) {
 	for attempt := int32(1); attempt <= plan.Attempts; attempt++ {
 		folder := artifact.TrialPrefix(of, e.Name, attempt)
@@ -332,7 +328,6 @@ func (s *storm) tell() {
 	}
 }
 
-// counted prints counts by name.
 func counted(all map[string]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {

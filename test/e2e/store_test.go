@@ -114,7 +114,6 @@ func keepStore(t *testing.T) {
 	}
 }
 
-// upgrade changes the installation's values and reconnects.
 func upgrade(t *testing.T, args ...string) {
 	t.Helper()
 	upgradeFrom(t, nil, args...)
@@ -181,7 +180,6 @@ func otherStore(t *testing.T) {
 	awaitRunning(t, objects[2].(*corev1.Pod))
 }
 
-// awaitRunning waits until a pod runs.
 func awaitRunning(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); pod.Status.Phase != corev1.PodRunning; time.Sleep(100 * time.Millisecond) {
@@ -241,7 +239,6 @@ func otherPod(labels map[string]string) *corev1.Pod {
 	}
 }
 
-// checkOperatorIs checks the prefix of the operator's image.
 func checkOperatorIs(t *testing.T, from string) {
 	t.Helper()
 	var d appsv1.Deployment

@@ -142,7 +142,6 @@ operator:
 	upgrade(t, "--reset-values", "--values", values)
 }
 
-// write writes the suite into the repository.
 func (w *fromGit) write(api string) {
 	w.T.Helper()
 	s := aSuite(w.T, servers, small("small", func(spec *v1alpha1.BenchmarkRunSpec) {
@@ -188,7 +187,6 @@ func (w *fromGit) lend() {
 	t.Cleanup(func() { kubectl(t, append([]string{"delete"}, roles...)...) })
 }
 
-// kubectl runs kubectl and returns its output.
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), flux.Patience)
@@ -336,7 +334,6 @@ func (w *fromGit) told(state, text string) {
 	})
 }
 
-// notified returns the suite's Notified condition.
 func (w *fromGit) notified() string {
 	w.T.Helper()
 	c := meta.FindStatusCondition(readSuite(w.T, servers).Status.Conditions, v1alpha1.ConditionNotified)
@@ -346,7 +343,6 @@ func (w *fromGit) notified() string {
 	return c.Message
 }
 
-// madeIn are the runs of a round.
 func (w *fromGit) madeIn(round int32) []v1alpha1.BenchmarkRun {
 	w.T.Helper()
 	return slices.DeleteFunc(runsOf(w.T, readSuite(w.T, servers)), func(r v1alpha1.BenchmarkRun) bool {

@@ -70,7 +70,6 @@ func TestAnOperatorThatIsKilledMeasuresEachRoundOnce(t *testing.T) {
 	h.judge()
 }
 
-// fromEnvironment is a number from the environment.
 func fromEnvironment(t *testing.T, variable string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(variable)
@@ -166,7 +165,6 @@ func (h *hunted) hunt() {
 	h.at = h.last.Add(time.Hour) // Until another leads.
 }
 
-// leader returns the leading pod, or nil.
 func (h *hunted) leader() *corev1.Pod {
 	h.t.Helper()
 	pod, err := onlyPod(h.t.Context(), "operator")

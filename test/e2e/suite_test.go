@@ -31,7 +31,6 @@ func aSuite(t *testing.T, name string, runs ...*v1alpha1.BenchmarkRun) *v1alpha1
 	return s
 }
 
-// readSuite reads how a suite stands.
 func readSuite(t *testing.T, name string) *v1alpha1.BenchmarkSuite {
 	t.Helper()
 	s := &v1alpha1.BenchmarkSuite{}
@@ -80,7 +79,6 @@ func runsOf(t *testing.T, suite *v1alpha1.BenchmarkSuite) []v1alpha1.BenchmarkRu
 	return runs.Items
 }
 
-// removeSuite deletes a suite, with its runs.
 func removeSuite(t *testing.T, suite *v1alpha1.BenchmarkSuite) {
 	t.Helper()
 	runs := runsOf(t, suite)

@@ -32,7 +32,6 @@ func (p planted) point() record.Point {
 // faultyServer is the server that misbehaves on demand.
 const faultyServer = "faulty"
 
-// closed is a level of a closed-loop load.
 func closed(c int32) v1alpha1.Level { return v1alpha1.Level{Connections: c} }
 
 // plantedLoad is a load from two pods without a warm-up. Its query has the fault; good servers ignore it.

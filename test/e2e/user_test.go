@@ -43,7 +43,6 @@ func findUsersRun(ctx context.Context) (*usersRun, error) {
 	return u, nil
 }
 
-// settle waits for the end of the run.
 func (u *usersRun) settle(ctx context.Context) error {
 	for {
 		if err := loadstone.Client.Get(ctx, client.ObjectKeyFromObject(u.run), u.run); err != nil {

@@ -31,7 +31,6 @@ func namespace(name string) corev1.Namespace {
 	return corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelMetadataName: name}}}
 }
 
-// pod is a running pod with changes.
 func pod(namespace, name, address string, labels map[string]string, deltas ...func(*corev1.Pod)) corev1.Pod {
 	p := corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
@@ -51,13 +50,11 @@ func listens(name string, number int32) func(*corev1.Pod) {
 	}
 }
 
-// policy applies to the team's pods with app=a.
 func policy(spec networkingv1.NetworkPolicySpec) networkingv1.NetworkPolicy {
 	spec.PodSelector = *of("a")
 	return networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "own"}, Spec: spec}
 }
 
-// ingress is a policy of one rule.
 func ingress(rule networkingv1.NetworkPolicyIngressRule) networkingv1.NetworkPolicy {
 	return policy(networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}, Ingress: []networkingv1.NetworkPolicyIngressRule{rule}})
 }

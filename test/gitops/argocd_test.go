@@ -119,7 +119,6 @@ func (w *argoCD) awaitGood(round int32) {
 	})
 }
 
-// release commits another version.
 func (w *argoCD) release(old, version string) {
 	w.T.Helper()
 	w.edit("checkout:"+old, "checkout:"+version)
@@ -240,7 +239,6 @@ func whatIsRemovedGoesLast(w *argoCD) {
 	w.text = kept
 }
 
-// serves makes deployments healthy, like Kubernetes' controllers.
 func (w *argoCD) serves() {
 	w.T.Helper()
 	d := &appsv1.Deployment{}

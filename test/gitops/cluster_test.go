@@ -56,7 +56,6 @@ type cluster struct {
 	controllers      []*flux.Controller
 }
 
-// newCluster has no Flux.
 func newCluster(t *testing.T, measured, served string) *cluster {
 	t.Helper()
 	config := testbed.Cluster(t, root)
@@ -70,7 +69,6 @@ func newCluster(t *testing.T, measured, served string) *cluster {
 	return w
 }
 
-// newFlux has Flux, which follows nothing yet.
 func newFlux(t *testing.T) *cluster {
 	t.Helper()
 	testbed.Programs(t, "git", "source-controller", "kustomize-controller")
@@ -84,7 +82,6 @@ func newFlux(t *testing.T) *cluster {
 	return w
 }
 
-// operator reconciles suites with the chart's rights.
 func (w *cluster) operator(config *rest.Config, scheme *kruntime.Scheme) {
 	w.T.Helper()
 	installation := testbed.Install(w.T, config, root, "loadstone-system")
@@ -101,7 +98,6 @@ func (w *cluster) operator(config *rest.Config, scheme *kruntime.Scheme) {
 	testbed.Beside(w.T, m.Start)
 }
 
-// kubeconfig writes a kubeconfig for a process.
 func kubeconfig(t *testing.T, config *rest.Config) string {
 	t.Helper()
 	k := clientcmdapi.NewConfig()
@@ -144,7 +140,6 @@ func (w *cluster) push(message string) string {
 	return revision
 }
 
-// suite returns the suite, or nil.
 func (w *cluster) suite() *v1alpha1.BenchmarkSuite {
 	w.T.Helper()
 	s := &v1alpha1.BenchmarkSuite{}
@@ -156,7 +151,6 @@ func (w *cluster) suite() *v1alpha1.BenchmarkSuite {
 	return s
 }
 
-// runs returns the suite's runs by name.
 func (w *cluster) runs() []v1alpha1.BenchmarkRun {
 	w.T.Helper()
 	var list v1alpha1.BenchmarkRunList
@@ -178,7 +172,6 @@ func (w *cluster) begins(all int, version string) {
 	})
 }
 
-// ends ends the current run.
 func (w *cluster) ends(status metav1.ConditionStatus, reason, message string) {
 	w.T.Helper()
 	for _, run := range w.runs() {

@@ -108,7 +108,6 @@ type syncResult struct {
 	Message string `json:"message"`
 }
 
-// of returns the result for an object.
 func (s syncState) of(object string) syncResult {
 	for _, r := range s.Resources {
 		if r.Object == object {
@@ -200,7 +199,6 @@ func rendered(t *testing.T, folder string) string {
 	return string(out)
 }
 
-// listen reads the engine's output until it ends.
 func (w *argoCD) listen(out io.Reader) {
 	defer close(w.states)
 	for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -221,7 +219,6 @@ func (w *argoCD) edit(old, with string) {
 	w.text = strings.ReplaceAll(w.text, old, with)
 }
 
-// objects are those that lie in Git.
 func (w *argoCD) objects() []*unstructured.Unstructured {
 	w.T.Helper()
 	var all []*unstructured.Unstructured
@@ -233,7 +230,6 @@ func (w *argoCD) objects() []*unstructured.Unstructured {
 	return all
 }
 
-// remove takes an object out of Git.
 func (w *argoCD) remove(kind string) {
 	w.T.Helper()
 	documents := strings.Split(w.text, "\n---\n")

@@ -33,7 +33,6 @@ type listed struct {
 	XTestGoFiles, XTestImports []string
 }
 
-// packages lists the project's packages.
 func packages(t *testing.T) []listed {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Dir,Name,GoFiles,Imports,TestGoFiles,TestImports,XTestGoFiles,XTestImports", module+"...")

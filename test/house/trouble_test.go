@@ -20,7 +20,6 @@ var (
 // faults is the number of rows in docs/explanation/failures.md.
 const faults = 41
 
-// testsOf maps test names to their folders.
 func testsOf(t *testing.T, root string) map[string][]string {
 	t.Helper()
 	there := map[string][]string{}

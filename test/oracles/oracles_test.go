@@ -39,7 +39,6 @@ func (r *Run) lose(at int) {
 	r.Data.Trials = slices.DeleteFunc(r.Data.Trials, func(t record.TrialData) bool { return t.Manifest.Name == e.Name })
 }
 
-// repeated makes the last blocks repeat blocks.
 func (r *Run) repeated(blocks int32) {
 	p := &r.Data.Manifest.Plan
 	p.Blocks, p.Trials = p.Blocks-blocks, p.Trials[:len(p.Trials)-int(blocks)*len(p.Implementations)]

@@ -130,7 +130,6 @@ func atRate(c record.Cell) record.Cell {
 	return c
 }
 
-// matrix is the table in Markdown.
 func matrix() string {
 	var b strings.Builder
 	header, line := "| fault | flags of `faulty` |", "|---|---|"

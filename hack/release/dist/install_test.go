@@ -42,7 +42,6 @@ type system struct {
 
 const linuxArchive = "loadstone_0.1.0_linux_amd64.tar.gz"
 
-// published returns a machine and a signed release.
 func published(t *testing.T) *system {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -57,7 +56,6 @@ func published(t *testing.T) *system {
 	return s
 }
 
-// packed returns an archive with one program.
 func packed(t *testing.T, name, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer

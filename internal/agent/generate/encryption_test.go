@@ -36,7 +36,6 @@ func (s shellAt) Args(_ record.Cell, target tool.Target, _ tool.Purpose) []strin
 	return []string{"bash", "-c", s.text, host, port}
 }
 
-// withTools is patient with all tools.
 func withTools(c Config) *Generator {
 	g := New(c, tools.All(ScriptsDir(c.Dir)), nil)
 	g.maxLate, g.grace = patience, patience

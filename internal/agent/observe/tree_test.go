@@ -79,7 +79,6 @@ func own() int64 {
 	return nanos
 }
 
-// again starts this program in another mode.
 func again(mode string, out io.Writer, wait bool) {
 	cmd := exec.Command(os.Args[0]) //nolint:noctx // The test ends it.
 	cmd.Env = append(os.Environ(), helperMode+"="+mode)

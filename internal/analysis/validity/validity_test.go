@@ -67,7 +67,6 @@ func (tc cellCase) run(t *testing.T) {
 	}
 }
 
-// halve stops a tool half-way.
 func halve(r *record.CellRun) {
 	r.Measurement.DurationMicros /= 2
 	recordtest.SetRequests(r.Measurement, r.Measurement.Requests/2)

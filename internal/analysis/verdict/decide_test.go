@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/stats/inference"
 )
 
-// ratiosOf returns the ratios that compare would find.
 func ratiosOf(levels, blocks int, name string, cell func(string, int, int) (float64, float64)) []Ratios {
 	var out []Ratios
 	for l := range levels {

@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/record"
 )
 
-// sane is a machine that lacks nothing.
 func sane() Machine {
 	return Machine{
 		Cores: [][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, Online: 8, Governor: "performance", Quota: new(0.0), Descriptors: 65536,
@@ -81,7 +80,6 @@ func find(t *testing.T, all []Finding, check string) Finding {
 	return out
 }
 
-// sound is a cluster that lacks nothing.
 func sound() Cluster {
 	return Cluster{
 		Version: "v1.34.1", Minor: 34, Release: "1", Own: "1", Argo: true,

@@ -19,7 +19,6 @@ import (
 // recorded is where raw outputs lie.
 var recorded = filepath.Join("testdata")
 
-// read is the text of a recorded output.
 func readText(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(recorded, name))
@@ -52,7 +51,6 @@ func good() lint.Sample {
 	}
 }
 
-// with is good, changed.
 func with(change func(s *lint.Sample)) lint.Sample {
 	s := good()
 	change(&s)
@@ -79,7 +77,6 @@ func weightOf(findings []lint.Finding, code validity.Code) validity.Validity {
 	return findings[at].Weight
 }
 
-// lines lists findings by code, weight and samples.
 func lines(findings []lint.Finding) map[validity.Code][]int {
 	out := map[validity.Code][]int{}
 	for _, f := range findings {

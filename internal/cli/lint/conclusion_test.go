@@ -26,7 +26,6 @@ func ofServer(name string, n int, connections int64) []lint.Sample {
 	return out
 }
 
-// join puts samples together.
 func join(lists ...[]lint.Sample) []lint.Sample {
 	var out []lint.Sample
 	for _, l := range lists {
@@ -35,7 +34,6 @@ func join(lists ...[]lint.Sample) []lint.Sample {
 	return out
 }
 
-// lastLine is the verdict that people read.
 func lastLine(samples []lint.Sample) string {
 	text := strings.TrimRight(lint.Text(lint.Analyse(samples, nil)), "\n")
 	return text[strings.LastIndex(text, "\n")+1:]

@@ -9,7 +9,6 @@ import (
 	"loadstone.dev/loadstone/internal/cli/lint"
 )
 
-// wrkText is wrk's output with other numbers.
 func wrkText(path string, threads, connections, requests int, seconds float64, mean, extra string) string {
 	return fmt.Sprintf(`Running 10s test @ http://127.0.0.1:9000%s
   %d threads and %d connections
@@ -22,7 +21,6 @@ Transfer/sec:      2.00MB
 `, path, threads, connections, mean, requests, seconds, float64(requests)*120/(1<<20), extra, float64(requests)/seconds)
 }
 
-// abText is ab's output with other numbers.
 func abText(port, connections, requests int, seconds float64, bytes int) string {
 	return fmt.Sprintf(`This is ApacheBench, Version 2.3 <$Revision$>
 

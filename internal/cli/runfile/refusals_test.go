@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// changed is the good file with one replacement.
 func changed(t *testing.T, old, instead string) []byte {
 	t.Helper()
 	if !strings.Contains(good, old) {

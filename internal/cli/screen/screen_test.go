@@ -21,7 +21,6 @@ import (
 	"loadstone.dev/loadstone/internal/run/progress"
 )
 
-// played are the events of a short run.
 func played() []progress.Event {
 	first := &record.PlannedTrial{Name: "quick-000-plain", Block: 1, Servers: []string{"plain"}}
 	again := &record.PlannedTrial{Name: "quick-004-duet", Block: 3, Servers: []string{"plain", "costly"}}

@@ -38,7 +38,6 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// startRoot is a keeper.
 func startRoot(text string) error {
 	var r Root
 	err := json.Unmarshal([]byte(text), &r)

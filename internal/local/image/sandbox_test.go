@@ -322,7 +322,6 @@ func TestFilterRefusesEachSystemCall(t *testing.T) {
 	}
 }
 
-// callAll is the process of TestFilterRefusesEachSystemCall.
 func callAll() error {
 	if err := errors.Join(unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), filterCalls(false)); err != nil {
 		return err
@@ -369,7 +368,6 @@ func TestSandboxThatIsNotPermittedIsAnError(t *testing.T) {
 	}
 }
 
-// askForSandbox is the process of TestSandboxThatIsNotPermittedIsAnError.
 func askForSandbox() error {
 	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
 		return err

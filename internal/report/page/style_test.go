@@ -32,7 +32,6 @@ func TestEveryColourOfTextCanBeRead(t *testing.T) {
 	}
 }
 
-// contrast is that of WCAG 2.
 func contrast(t *testing.T, a, b string) float64 {
 	t.Helper()
 	x, y := luminance(t, a), luminance(t, b)

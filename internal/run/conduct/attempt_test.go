@@ -35,7 +35,6 @@ func attemptAt(later time.Duration, deltas ...func(*conduct.Attempt)) conduct.At
 	return a
 }
 
-// told: the agents start at noon.
 func told(a *conduct.Attempt) { a.Started = noon }
 
 func third(a *conduct.Attempt) { a.Number = 3 }

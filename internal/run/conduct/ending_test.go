@@ -12,7 +12,6 @@ import (
 	"loadstone.dev/loadstone/internal/run/plan"
 )
 
-// later sets the time after noon.
 func later(d time.Duration) func(*conduct.Run) { return func(r *conduct.Run) { r.Now = noon.Add(d) } }
 
 func TestAStoreThatIsAwayIsWaitedForButNotForever(t *testing.T) {

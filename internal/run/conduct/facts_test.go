@@ -91,7 +91,6 @@ func failed(index int, reason, message string) func(*conduct.Run) {
 	}
 }
 
-// open reverts the end of a trial.
 func open(index int) func(*conduct.Run) {
 	return func(r *conduct.Run) { r.Trials[index].Ended, r.Trials[index].Stored = time.Time{}, nil }
 }
@@ -104,7 +103,6 @@ func scanned(blocks int32) func(*conduct.Run) {
 	return func(r *conduct.Run) { r.Scan.Blocks = blocks }
 }
 
-// left leaves the run this much time.
 func left(d time.Duration) func(*conduct.Run) {
 	return func(r *conduct.Run) { r.Started = noon.Add(d - 10*time.Minute) }
 }
@@ -115,7 +113,6 @@ func interim(after, stopped int32) func(*conduct.Run) {
 	}
 }
 
-// describe is "KIND REASON: MESSAGE", or empty.
 func describe(f *conduct.Failure) string {
 	if f == nil {
 		return ""

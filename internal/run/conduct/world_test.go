@@ -376,7 +376,6 @@ func (w *world) checkTurn(t *conduct.Trial) {
 	}
 }
 
-// checkEnd checks the invariants of ended runs.
 func (w *world) checkEnd() {
 	w.t.Helper()
 	o := w.seen().Outcome(w.end, w.verdict)
@@ -413,7 +412,6 @@ func (w *world) checkEnd() {
 	}
 }
 
-// complete counts the blocks with all trials stored.
 func (w *world) complete() int {
 	stored := map[int32]int{}
 	for _, t := range w.run.Trials {

@@ -40,7 +40,6 @@ func counted(tb testing.TB, samples []int64) *histogram.Histogram {
 	return h
 }
 
-// library counts with HdrHistogram's own package.
 func library(tb testing.TB, samples []int64) *hdrhistogram.Histogram {
 	tb.Helper()
 	h := hdrhistogram.New(1, histogram.HighestMicros, 3)

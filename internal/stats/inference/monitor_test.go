@@ -38,7 +38,6 @@ func independent(noise func(*rand.Rand) float64) drawn {
 	}
 }
 
-// correlated is an AR(1) process.
 func correlated(by float64) drawn {
 	return func(r *rand.Rand, n int) []inference.Reading {
 		all := make([]inference.Reading, n)

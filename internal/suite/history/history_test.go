@@ -30,7 +30,6 @@ var update = flag.Bool("update", false, "write golden files")
 // round has factors for the machine's slowness and for go-slow's cost.
 type round struct{ machine, cost float64 }
 
-// rounds are on a drifting machine.
 func rounds(n int, cost func(i int) float64) []round {
 	rng := rand.New(rand.NewPCG(3, 1))
 	var all []round

@@ -42,7 +42,6 @@ func (w *world) comes(commit string, by int32) {
 	w.look(by)
 }
 
-// look repeats the decision.
 func (w *world) look(by int32) {
 	w.t.Helper()
 	before := w.suite.DeepCopy()

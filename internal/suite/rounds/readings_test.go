@@ -140,7 +140,6 @@ func (s *counted) Get(ctx context.Context, _, _ string) ([]byte, error) {
 	}
 }
 
-// Hold implements rounds.Holder.
 func (s *counted) Hold(string) bool { return !s.gone }
 
 func newCounted(t *testing.T, atOnce int32) *counted {

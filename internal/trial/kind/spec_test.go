@@ -49,7 +49,6 @@ func filled[T any](f *filler) T {
 	return v
 }
 
-// unset lists the zero fields below a value.
 func unset(v reflect.Value, path string) []string {
 	if v.IsZero() {
 		return []string{path}

@@ -13,7 +13,6 @@ import (
 	"loadstone.dev/loadstone/internal/trial/search"
 )
 
-// steps makes tries; negative rates missed.
 func steps(rates ...int32) []search.Step {
 	past := make([]search.Step, 0, len(rates))
 	for _, r := range rates {

@@ -186,7 +186,6 @@ func report(t *testing.T) string {
 	return string(page)
 }
 
-// uninstalling returns the page's uninstall commands.
 func uninstalling(t *testing.T) []string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(root, "docs", "installation.md"))

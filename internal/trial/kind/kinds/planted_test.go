@@ -28,7 +28,6 @@ const (
 // reprint multiplies the times of every case in an output.
 type reprint func(t *testing.T, output []byte, factor func(name string) float64) []byte
 
-// reprintGoogle is for Google Benchmark.
 func reprintGoogle(t *testing.T, output []byte, factor func(string) float64) []byte {
 	t.Helper()
 	var printed map[string]any
