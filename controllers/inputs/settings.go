@@ -58,7 +58,6 @@ func digestsOf(ctx context.Context, live client.Reader, namespace string, implem
 	return digests, nil
 }
 
-// uses are the references to ConfigMaps in implementations.
 func uses(implementations []record.Implementation) []record.Use {
 	var out []record.Use
 	for _, i := range implementations {

@@ -95,7 +95,6 @@ func (r *Reconciler) live(ctx context.Context, of *v1alpha1.BenchmarkSuite) (*v1
 	return s, nil
 }
 
-// tell posts to all sinks in parallel.
 func (r *Reconciler) tell(ctx context.Context, s *v1alpha1.BenchmarkSuite, due []notify.Due) ([]notify.Answer, error) {
 	if len(due) == 0 {
 		return nil, nil

@@ -90,7 +90,6 @@ func (gitLab) commentRefused(h *hub, r refused) error {
 	return fails(v1alpha1.ReasonSinkRefused, "%s", says)
 }
 
-// outOfScope reports whether the token itself lacks a scope.
 func outOfScope(r refused) bool { return strings.Contains(r.says, "insufficient_scope") }
 
 // unchanged is the id of the token's account if its newest status of that name already has the wanted state. GitLab refuses to set pending or

@@ -32,7 +32,6 @@ func Insist(do func() error) error {
 	return retry.OnError(wait.Backoff{Steps: 4, Duration: 20 * time.Millisecond, Factor: 4, Jitter: 0.2}, passes, do)
 }
 
-// passes reports whether a refusal is temporary.
 func passes(err error) bool {
 	return apierrors.IsInternalError(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err)
 }

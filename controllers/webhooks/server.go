@@ -131,7 +131,6 @@ func (s *Server) answering(handle handler) http.HandlerFunc {
 	}
 }
 
-// admit finds the turn of a request and serves it.
 func (s *Server) admit(ctx context.Context, w http.ResponseWriter, q *http.Request, name client.ObjectKey, handle handler) *answer {
 	from, _, err := net.SplitHostPort(q.RemoteAddr)
 	if err != nil {
@@ -158,7 +157,6 @@ func (s *Server) admit(ctx context.Context, w http.ResponseWriter, q *http.Reque
 
 var errLookups = errors.New("too many lookups of suites at once")
 
-// takesRequests reports whether a suite exists and has a webhook.
 func (s *Server) takesRequests(ctx context.Context, from string, name client.ObjectKey) (bool, error) {
 	done, ok := s.lookups.Try(from)
 	if !ok {

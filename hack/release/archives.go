@@ -11,7 +11,6 @@ import (
 	"loadstone.dev/loadstone/internal/cli"
 )
 
-// archives writes the archives of the command line.
 func (r *release) archives(ctx context.Context) error {
 	common, err := r.commonFiles()
 	if err != nil {

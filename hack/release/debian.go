@@ -76,7 +76,6 @@ type deb struct {
 	files   tree
 }
 
-// debs returns the pinned packages of an image.
 func (r *release) debs(ctx context.Context, image string, a architecture) ([]deb, error) {
 	text, err := os.ReadFile(filepath.Join(r.root, pinsFile))
 	if err != nil {

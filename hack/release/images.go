@@ -108,7 +108,6 @@ func (r *release) saySize(name string, a architecture, img v1.Image, c content) 
 	return nil
 }
 
-// content builds what an image has.
 func (r *release) content(ctx context.Context, name string, a architecture) (content, error) {
 	main := "loadstone-agent"
 	if name == "manager" {
@@ -145,7 +144,6 @@ func (r *release) content(ctx context.Context, name string, a architecture) (con
 	return c, nil
 }
 
-// installed is a program with the licenses of its modules.
 func installed(ctx context.Context, p program) (tree, error) {
 	text, err := licenses(ctx, p)
 	if err != nil {
@@ -207,7 +205,6 @@ func (r *release) unpacked(ctx context.Context, image string, a architecture) ([
 	return debs, all, nil
 }
 
-// certificates joins those that update-ca-certificates joins by default.
 func certificates(all tree) []byte {
 	var out bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -219,7 +216,6 @@ func certificates(all tree) []byte {
 	return out.Bytes()
 }
 
-// toolboxTools adds the folder that hack/profile/toolbox.sh makes on a Debian.
 func (r *release) toolboxTools(ctx context.Context, a architecture, c *content) error {
 	debs, all, err := r.unpacked(ctx, "toolbox", a)
 	if err != nil {
@@ -311,7 +307,6 @@ func (r *release) launcher(ctx context.Context, a architecture) ([]byte, error) 
 	return os.ReadFile(file)
 }
 
-// image packs an image.
 func (r *release) image(name string, a architecture, c content) (v1.Image, error) {
 	at := v1.Time{Time: r.date}
 	config := &v1.ConfigFile{

@@ -131,7 +131,6 @@ func (r *release) build(ctx context.Context) error {
 
 func (r *release) say(format string, args ...any) { fmt.Fprintf(r.out, format+"\n", args...) }
 
-// write writes a file of the release.
 func (r *release) write(name string, body []byte) error {
 	if err := os.WriteFile(filepath.Join(r.folder, name), body, 0o644); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
@@ -151,7 +150,6 @@ func output(cmd *exec.Cmd) ([]byte, error) {
 	return out, nil
 }
 
-// tail is the end of a long text.
 func tail(text string) string {
 	const most = 2000
 	text = strings.TrimSpace(text)

@@ -27,7 +27,6 @@ type program struct {
 	info *debug.BuildInfo
 }
 
-// goBuild compiles one package. A module other than ours has a folder.
 func (r *release) goBuild(ctx context.Context, folder, name, pkg, goos, goarch, flags string) (program, error) {
 	r.say("compiling %s for %s/%s", name, goos, goarch)
 	out, err := filepath.Abs(filepath.Join(r.cache, "release", goos+"_"+goarch, name))
@@ -55,7 +54,6 @@ func (r *release) goBuild(ctx context.Context, folder, name, pkg, goos, goarch, 
 	return program{name, body, info}, nil
 }
 
-// ours compiles a program of this repository.
 func (r *release) ours(ctx context.Context, name, goos, goarch string) (program, error) {
 	flags := fmt.Sprintf("-X %s.Version=%s -X %s.Commit=%s -X %s.CommitDate=%s", util, r.version, util, r.commit, util, r.date.Format(time.RFC3339))
 	return r.goBuild(ctx, r.root, name, "./cmd/"+name, goos, goarch, flags)
@@ -95,7 +93,6 @@ func (r *release) theirs(ctx context.Context, g generator, goarch string) (progr
 // licenseFile matches the files that say under what conditions a module is used.
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright|patents)`)
 
-// licenses returns the licenses of all modules in a program.
 func licenses(ctx context.Context, p program) ([]byte, error) {
 	said, err := output(exec.CommandContext(ctx, "go", "env", "GOMODCACHE", "GOROOT"))
 	if err != nil {

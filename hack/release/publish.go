@@ -71,7 +71,6 @@ func (r *release) publish(ctx context.Context) error {
 	return nil
 }
 
-// readLayout returns the index for all architectures.
 func readLayout(folder string) (v1.ImageIndex, error) {
 	top, err := layout.ImageIndexFromPath(folder)
 	if err != nil {

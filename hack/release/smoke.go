@@ -87,7 +87,6 @@ func (r *release) start(ctx context.Context, root string, t try, want string) er
 	return nil
 }
 
-// unpackImage writes the files of an image for arm64.
 func unpackImage(from, to string) error {
 	index, err := readLayout(from)
 	if err != nil {
@@ -115,7 +114,6 @@ func unpackImage(from, to string) error {
 	return errors.New("there is none for arm64")
 }
 
-// unpack writes the files of a tree.
 func (t tree) unpack(dir string) error {
 	for name, e := range t {
 		path := filepath.Join(dir, filepath.FromSlash(name))

@@ -64,7 +64,6 @@ func (t tree) tar(w io.Writer, at time.Time) error {
 	return tw.Close()
 }
 
-// archive returns the files as tar.gz.
 func (t tree) archive(at time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -77,7 +76,6 @@ func (t tree) archive(at time.Time) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// readTar reads the files of a tar archive.
 func readTar(r io.Reader) (tree, error) {
 	out := tree{}
 	for tr := tar.NewReader(r); ; {

@@ -42,7 +42,6 @@ type row struct {
 	stale bool
 }
 
-// pageOf makes a page of figures.
 func pageOf(list []comparison, all map[string]*results, stale map[string]string) page {
 	p := page{all: all, stale: stale, measurements: measurements(all)}
 	for _, c := range list {
@@ -65,7 +64,6 @@ func (p page) render(text string) (made string, findings []string) {
 	return made, append(findings, p.check(made)...)
 }
 
-// says is the text of a marked place.
 func (p page) says(what string) (string, error) {
 	switch what {
 	case "table":
@@ -173,7 +171,6 @@ func (p page) table() string {
 	return b.String()
 }
 
-// of is the number of the measurement that has a run.
 func (p page) of(run string) string {
 	for i, m := range p.measurements {
 		if m.of(run) {

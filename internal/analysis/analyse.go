@@ -116,7 +116,6 @@ func runOf(m record.RunManifest, p planned.Run, pinning record.Strictness) Run {
 	}
 }
 
-// artifacts lists the manifests and every object that they name.
 func artifacts(data record.RunData) []Artifact {
 	out := []Artifact{}
 	for _, s := range data.Manifest.Scripts {

@@ -110,7 +110,6 @@ func compareRefs(c *cobra.Command, v *runfile.Versus, here localRun, build strin
 
 type gitRef struct{ name, commit string }
 
-// short is the commit as people read it.
 func (r gitRef) short() string { return r.name + " (" + r.commit[:12] + ")" }
 
 type checkouts struct {

@@ -45,7 +45,6 @@ func doctorCommand(k *kube.Flags, plugin bool) *cobra.Command {
 	return c
 }
 
-// diagnose prints the findings. Faults are an error.
 func diagnose(ctx context.Context, out io.Writer, output outputFormat, find func(context.Context) ([]doctor.Finding, error)) error {
 	all, err := find(ctx)
 	if err != nil {

@@ -22,7 +22,6 @@ const builtInServer = reexec.ServerCommand
 // cannotMeasure says why this machine cannot measure; nil if it can.
 func cannotMeasure() error { return nil }
 
-// newMeasurement checks a run on this machine.
 func newMeasurement(ctx context.Context, o localOptions) (measurement, error) {
 	r, err := local.New(ctx, o)
 	if err != nil {

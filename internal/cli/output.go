@@ -59,7 +59,6 @@ func bindOutput(c *cobra.Command, into *outputFormat, formats ...outputFormat) {
 	completeFlag(c, "output", allowed)
 }
 
-// bindDataOutput is bindOutput for commands that print one value.
 func bindDataOutput(c *cobra.Command, into *outputFormat) {
 	bindOutput(c, into, textOutput, jsonOutput, yamlOutput)
 }

@@ -55,7 +55,6 @@ func (v run) objectiveTables(title string) page.Extra {
 	return e
 }
 
-// worstFirst orders objectives by how far values lie beyond their bounds.
 func worstFirst(results []objectives.Result) []objectives.Result {
 	out := slices.Clone(results)
 	slices.SortStableFunc(out, func(a, b objectives.Result) int { return cmp.Compare(b.Beyond(), a.Beyond()) })

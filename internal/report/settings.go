@@ -44,7 +44,6 @@ func (v run) settings() page.Section {
 	return out
 }
 
-// encryption lists agreements with clients that differ between implementations.
 func (v run) encryption() []table.Row {
 	var rows []table.Row
 	var clients []string

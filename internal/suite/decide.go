@@ -89,7 +89,6 @@ func Draft(f Facts) []v1alpha1.BenchmarkRun {
 	return runs
 }
 
-// change is the record of a round for changed inputs.
 func (f Facts) change(in inputs) roundRecord {
 	record := roundRecord{Inputs: in.hash, Trigger: v1alpha1.TriggerChange, Runs: len(in.specs), Begun: metav1.Time{Time: f.Now.Truncate(time.Second)}}
 	record.ID = roundID(f.Suite, record)

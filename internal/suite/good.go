@@ -58,7 +58,6 @@ func prefixOf(run *v1alpha1.BenchmarkRun) string {
 	return key[:max(0, strings.LastIndex(key, "/reports/"))]
 }
 
-// pastOf identifies a run for later ones.
 func pastOf(run *v1alpha1.BenchmarkRun) v1alpha1.PastRun {
 	return v1alpha1.PastRun{Name: run.Name, UID: string(run.UID), Prefix: run.Spec.Artifacts.Prefix, ManifestSHA256: run.Status.Report.ManifestSHA256}
 }

@@ -67,12 +67,10 @@ func imagesOf(spec v1alpha1.BenchmarkSuiteSpec, sets ...[]v1alpha1.ParameterValu
 	return tagged(all)
 }
 
-// resolves reports whether digests are inputs of the suite.
 func resolves(spec v1alpha1.BenchmarkSuiteSpec) bool {
 	return follows(spec) && spec.Triggers.Change.Images != v1alpha1.ImagesAsWritten
 }
 
-// follows reports whether changed inputs start a round.
 func follows(spec v1alpha1.BenchmarkSuiteSpec) bool {
 	return spec.Triggers.Change != v1alpha1.ChangeTrigger{}
 }

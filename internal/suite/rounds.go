@@ -53,7 +53,6 @@ type roundRun struct {
 
 func (r roundRun) ended() bool { return r.object.Status.CompletionTime != nil }
 
-// suspended reports whether someone keeps the run from beginning.
 func (r roundRun) suspended() bool { return !r.ended() && queue.Suspended(r.object) }
 
 // round is reconstructed from its runs.

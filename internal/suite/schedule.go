@@ -14,7 +14,6 @@ type timetable struct {
 	next time.Time
 }
 
-// timetableAt reads schedules from the first unanswered time on.
 func timetableAt(schedules []v1alpha1.Schedule, from, now time.Time) (timetable, *Problem) {
 	var t timetable
 	for i, s := range schedules {

@@ -112,7 +112,6 @@ func Programs(t *testing.T, programs ...string) {
 	}
 }
 
-// need is Programs for the servers that hack/cluster/build.sh builds.
 func need(t *testing.T, programs ...string) {
 	t.Helper()
 	if testing.Short() {

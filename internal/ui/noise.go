@@ -137,7 +137,6 @@ func (m *noisyMachine) finish(id string) {
 	m.Says = fmt.Sprintf("%s. By chance, about 1 in %.0f does, or a little more; those of one run tend to go together.", format.Capital(leaveOut(m.points)), 1/inference.Alpha)
 }
 
-// leaveOut counts the intervals that exclude a difference of 0 %.
 func leaveOut(points []noisePoint) string {
 	some := 0
 	for _, p := range points {

@@ -118,7 +118,6 @@ func judge(r row, printed string, text []byte) (judgement, error) {
 	return j, nil
 }
 
-// table prints judgements as Markdown.
 func table(list []judgement) string {
 	var b strings.Builder
 	b.WriteString("| server | what it does | verdict line | |\n|---|---|---|---|\n")

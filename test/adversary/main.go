@@ -103,7 +103,6 @@ func choose(names string) ([]row, error) {
 	return out, nil
 }
 
-// attempt runs a row and judges it.
 func attempt(ctx context.Context, loadstone string, r row, progress io.Writer) (judgement, error) {
 	self, err := os.Executable()
 	if err != nil {

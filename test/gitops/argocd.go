@@ -76,7 +76,6 @@ func evaluate(script string, object any) (*lua.LTable, error) {
 	return answer, nil
 }
 
-// openTime opens the part of the library os that Argo CD allows.
 func openTime(l *lua.LState) int {
 	lua.OpenOs(l)
 	library, ok := l.Get(-1).(*lua.LTable)

@@ -133,7 +133,6 @@ func (m metric) judge(answer []byte) (phase, value string, err error) {
 	return phase, fmt.Sprint(result), nil
 }
 
-// holds evaluates a condition of the result.
 func holds(condition string, result any) (bool, error) {
 	env := map[string]any{"result": result}
 	program, err := expr.Compile(condition, expr.Env(env), expr.AsBool())

@@ -114,7 +114,6 @@ func Of(data record.RunData, files []report.File) (string, error) {
 	return strings.Join(slices.Sorted(maps.Keys(l)), "\n") + "\n", err
 }
 
-// of reports whether a line may be absent.
 func (a absence) of(line string) bool {
 	ok, err := path.Match(a.pattern, line)
 	return ok && err == nil
@@ -123,7 +122,6 @@ func (a absence) of(line string) bool {
 // lines are those of a structure.
 type lines map[string]bool
 
-// trial adds the records of a trial.
 func (l lines) trial(t record.TrialData) error {
 	err := l.add("trial", t.Manifest)
 	for _, a := range t.Manifest.Artifacts {
@@ -175,7 +173,6 @@ func (l lines) shape(at string, v any) {
 	}
 }
 
-// add adds the fields that a record has.
 func (l lines) add(what string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -60,10 +60,8 @@ func (c *checker) check(got []byte) error {
 	return nil
 }
 
-// close reports whether the next message is checked completely.
 func (c *checker) close() bool { return c.count%look == 0 }
 
-// all checks that as many messages were received as sent.
 func (c *checker) all(sent uint64) error {
 	if c.count != sent {
 		return fmt.Errorf("%d messages were sent, and %d received", sent, c.count)

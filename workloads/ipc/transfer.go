@@ -91,7 +91,6 @@ func untilEnd(next func() error) error {
 	}
 }
 
-// inGoroutine runs each call in a new goroutine.
 func inGoroutine(next func() error) func() error {
 	var err error // One for all calls, which are sequential.
 	return func() error {

@@ -44,7 +44,6 @@ type archive struct {
 	URL, SHA256     string
 }
 
-// readSums reads the output of sha256sum.
 func readSums(text string) (map[string]string, error) {
 	sums := map[string]string{}
 	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {

@@ -65,7 +65,6 @@ func (g *Generator) auditor(r *cellRun, deadline time.Time, unknown string) *htt
 	return auditor
 }
 
-// inBackground starts do and returns a function that waits for its result.
 func inBackground[T any](do func() T) func() T {
 	result := make(chan T, 1)
 	go func() { result <- do() }()

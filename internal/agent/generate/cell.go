@@ -39,7 +39,6 @@ func (g *Generator) newCellRun(slot timetable.Slot, server httpcheck.Server) *ce
 	return r
 }
 
-// put runs the warm-up and the measured load of one cell.
 func (g *Generator) put(ctx context.Context, clock timing.Clock, r *cellRun) (err error) {
 	name := timetable.RawFile(r.slot.Cell, 0)
 	raw, err := os.Create(filepath.Join(g.config.Dir, name))

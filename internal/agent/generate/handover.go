@@ -46,7 +46,6 @@ type opening struct {
 	cell time.Duration
 }
 
-// opened returns the cost of a tool that has ended.
 func (p *process) opened(r *cellRun) (o opening) {
 	if p.handover == nil {
 		return o

@@ -137,7 +137,6 @@ func (x Exchange) awaitNext(ctx context.Context, launch int, limit time.Duration
 	}
 }
 
-// run runs the program and everything it starts to their end.
 func run(ctx context.Context, x Exchange, launch int, path string, argv []string, c Command) (exit Exit, err error) {
 	out, err := os.Create(x.Path(OutputFile))
 	if err != nil {

@@ -183,7 +183,6 @@ func known(kind record.LatencyKind) bool {
 	return false
 }
 
-// decode checks the number of samples.
 func decode(dec *histogram.Decoder, encoded string, samples int64) (*histogram.Histogram, error) {
 	h, err := dec.Decode(encoded)
 	if err != nil {

@@ -72,7 +72,6 @@ func inOrder(all []record.TrialData) []*record.TrialData {
 	return trials
 }
 
-// mostFrequent returns the first value on a tie.
 func mostFrequent(trials []*record.TrialData, of func(*record.TrialData) string) string {
 	counts, best := map[string]int{}, ""
 	for _, t := range trials {

@@ -84,7 +84,6 @@ var scopes = map[v1alpha1.ObjectiveMetric]verdict.Metric{
 	v1alpha1.ObjectiveServerCPUPerRequest: verdict.CPUPerRequest, v1alpha1.ObjectiveServerCPUs: verdict.CPUPerRequest, v1alpha1.ObjectivePeakMemory: verdict.CPUPerRequest,
 }
 
-// onlySuspect reports whether every cell that counts is suspect in a metric.
 func onlySuspect(g *validity.Group, m v1alpha1.ObjectiveMetric) bool {
 	ofMemory := func(r validity.Reason) bool { return r.Weight == validity.Suspect && r.Scope == validity.ScopeMemory }
 	return !slices.ContainsFunc(g.Cells, func(c validity.Cell) bool {
@@ -267,7 +266,6 @@ func (f *estimate) share(diluting bool) {
 	}
 }
 
-// diluted opens the end away from 1.
 func diluted(end float64) float64 {
 	switch {
 	case end > 1:

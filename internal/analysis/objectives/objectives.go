@@ -129,7 +129,6 @@ type estimate struct {
 	faulty, suspect, closedLoop bool
 }
 
-// doubt returns why a value that meets the bound proves nothing.
 func (f estimate) doubt() Reason {
 	switch {
 	case f.faulty:

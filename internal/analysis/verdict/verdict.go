@@ -220,7 +220,6 @@ func (c *Comparison) weigh(all []Comparison) {
 // Decided reports whether a result names a winner.
 func (r *Result) Decided() bool { return r.Verdict == Better || r.Verdict == Worse }
 
-// tested reports whether a result can get a verdict at all.
 func (r *Result) tested() bool {
 	return r.FewestPairs >= MinBlocks && !r.ClosedLoop && (!r.ContenderIsBound || !r.BaselineIsBound)
 }
@@ -254,7 +253,6 @@ func (r *Result) verdict(contenderFailures, baselineFailures int, alpha float64)
 	return r.winner(Worse, r.ContenderIsBound, baselineFailures, r.baselineCensored)
 }
 
-// moreIsBetter reports whether a ratio above 1 favors the contender.
 func (r *Result) moreIsBetter() bool {
 	if r.better != "" {
 		return r.better == record.MoreIsBetter

@@ -21,7 +21,6 @@ func Guard(something func() error) (err error) {
 	return something()
 }
 
-// origin returns the line that panicked. The recovering function must call it.
 func origin() string {
 	callers := make([]uintptr, 16)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])

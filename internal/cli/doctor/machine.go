@@ -124,7 +124,6 @@ func (m Machine) descriptors() Finding {
 	return say("open files", Good, "", "a process may open %d files", m.Descriptors)
 }
 
-// tools checks the load generators. One is enough.
 func (m Machine) tools() []Finding {
 	missing := Warning
 	if slices.ContainsFunc(m.Tools, func(t Tool) bool { return t.Path != "" }) {

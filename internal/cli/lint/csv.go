@@ -30,7 +30,6 @@ func isPoint(line string) bool {
 	return strings.Contains(line, `"type":"Point"`) || strings.Contains(line, `"type":"Metric"`)
 }
 
-// is reports whether a run has rows of a kind.
 func is[T rows](r *run) bool {
 	if r == nil {
 		return false
@@ -137,7 +136,6 @@ func (j *jmeterRows) add(line string) bool {
 	return true
 }
 
-// element reads an XML element. JMeter starts each on a new line.
 func (j *jmeterRows) element(line string) {
 	if !strings.HasPrefix(line, "<httpSample ") && !strings.HasPrefix(line, "<sample ") {
 		return

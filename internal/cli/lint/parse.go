@@ -293,7 +293,6 @@ func (p *parser) refuse(line int, why string) {
 	p.refused = append(p.refused, Refusal{File: p.name, Line: line, Why: why})
 }
 
-// trimmed removes spaces and the marks of quoted text around a line.
 func trimmed(line string) string {
 	return strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), ">"))
 }

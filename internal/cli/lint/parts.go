@@ -118,7 +118,6 @@ func (all set) sum(t test) Finding {
 	}
 }
 
-// uneven finds samples of one load with different latencies.
 func (all set) uneven(samples []int, what string) []Finding {
 	least, most := -1, -1
 	for _, i := range samples {

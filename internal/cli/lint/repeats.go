@@ -33,7 +33,6 @@ type Repeats struct {
 	CV *float64 `json:"cv,omitempty"`
 }
 
-// repeats groups runs in order of first occurrence.
 func (all set) repeats() []Repeats {
 	out := []Repeats{}
 	type key struct {

@@ -87,5 +87,4 @@ func checkMean(s Sample) []Finding {
 		"Report the median and the maximum as well. Neither mean nor p99 is typical or the worst case.")
 }
 
-// atLeast prints a share in whole percent that it reaches.
 func atLeast(share float64) string { return number(math.Floor(share*100)) + "%" }

@@ -117,7 +117,6 @@ func (s *Sample) say(n int64, text string) {
 	}
 }
 
-// answered counts answers by their status. Redirects count as right.
 func (s *Sample) answered(status, n int64) {
 	s.Requests += n
 	if status < 200 || status >= 400 {

@@ -63,7 +63,6 @@ func notRead(refusals []Refusal) string {
 	return b.String()
 }
 
-// legend returns why a p99 is missing from the table.
 func legend(samples []Sample) string {
 	ways := map[string]string{Wrk: "wrk prints it with --latency", Wrk2: "wrk2 prints it with --latency", K6: "k6 prints it with --summary-trend-stats=avg,min,med,max,p(99)"}
 	var out []string
@@ -181,7 +180,6 @@ func number(v float64) string {
 	return format.Thousands(text)
 }
 
-// hundredths prints a number as the tools print throughputs.
 func hundredths(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // percent prints a share. Small shares keep their digits, since 0.0985% and 0.1% differ.

@@ -60,7 +60,6 @@ func (r *run) note(line string) {
 	}
 }
 
-// over reports whether a metric begins another summary that lacks checks.
 func (r *run) over(metric string) bool {
 	return metric == "checks" && (r.seen["http_reqs"] || r.seen["iterations"])
 }
@@ -156,7 +155,6 @@ func addDump(lines []string, s *Sample) error {
 	return nil
 }
 
-// described reads a histogram of three digits.
 func described(kind record.LatencyKind, h *histogram.Histogram) tool.PrintedLatency {
 	exact := func(v float64) printed.Quantity { return printed.Quantity{Value: v, Rounding: v/1000 + 1} }
 	mean, sd, least, most := exact(h.Mean()), exact(h.StandardDeviation()), exact(float64(h.Min())), exact(float64(h.Max()))

@@ -128,7 +128,6 @@ func (d *Draft) Ask(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// answered is the implementation that an answer names.
 func answered(name, answer string, port int32) Implementation {
 	if image, found := strings.CutPrefix(answer, imageAnswer); found {
 		return Implementation{Name: name, Image: strings.TrimSpace(image), Port: port}

@@ -111,7 +111,6 @@ func unknownField(structural *schema.Structural, path string) string {
 	return fmt.Sprintf("%s: unknown field: %s", path, instead(structural, path))
 }
 
-// instead is advice for an unknown field.
 func instead(structural *schema.Structural, path string) string {
 	all := steps(path)
 	if len(all) == 0 { // Brackets alone.

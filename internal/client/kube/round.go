@@ -193,7 +193,6 @@ func (r *RoundRequest) dropped(s *v1alpha1.BenchmarkSuite) bool {
 	return s.Status.LastHandledRequest != "" && slices.Contains([]string{r.token, s.Annotations[v1alpha1.AnnotationRequestedAt]}, s.Status.LastHandledRequest)
 }
 
-// displaced reports whether a waiting request with values was replaced.
 func (r *RoundRequest) displaced(s *v1alpha1.BenchmarkSuite) bool {
 	return webhook.Read(s.Annotations[v1alpha1.AnnotationWebhook]).ID != r.token
 }

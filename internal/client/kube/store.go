@@ -51,7 +51,6 @@ func readKey(ctx context.Context, c client.Client, d *appsv1.Deployment, s3 *art
 var ErrNoOwnKey = errors.New("the operator opens its object store with a role, so the cluster has no credentials for it: " +
 	"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to your own, or AWS_PROFILE to a profile in ~/.aws/credentials")
 
-// ownKey reads credentials from the places that other S3 clients use.
 func ownKey(s3 *artifact.Config) error {
 	v, err := credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}}).GetWithContext(nil)
 	if err != nil {

@@ -120,7 +120,6 @@ func (s *Stored) opened() *Installation {
 	return s.in
 }
 
-// byKey returns the store for files that the operator refused.
 func (s *Stored) byKey(ctx context.Context, refused error) (*artifact.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

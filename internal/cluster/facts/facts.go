@@ -197,7 +197,6 @@ func ToldToGo(p *corev1.Pod) time.Time {
 	return p.DeletionTimestamp.Add(-time.Duration(grace) * time.Second)
 }
 
-// ofTrial reports whether a pod claims to belong to a trial.
 func ofTrial(p *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(p)
 	return owner != nil && owner.Kind == "Trial" && owner.APIVersion == v1alpha1.GroupVersion.String()

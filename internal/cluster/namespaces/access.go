@@ -195,7 +195,6 @@ func (s *source) state() (locked, empty bool, changed <-chan struct{}) {
 	return locked, s.empty, changed
 }
 
-// request sends a request and remembers its namespace.
 func (s *source) request(ctx context.Context, send func(context.Context) error) error {
 	var to string
 	err := send(context.WithValue(ctx, asked{}, &to))

@@ -81,7 +81,6 @@ func mapped(root fs.FS, file string) (all []span) {
 	return all
 }
 
-// numbers returns what begins a list and is a number.
 func numbers(texts []string) (all []int) {
 	for _, text := range texts {
 		n, err := strconv.Atoi(text)

@@ -112,7 +112,6 @@ func position(last int64, text string) (int64, error) {
 	return int64(at), err
 }
 
-// counts reads costs. Trailing zeros may be omitted.
 func (p *parser) counts(fields []string) (Cost, error) {
 	if len(fields) > len(p.profile.Events) {
 		return nil, p.lines.Wrong(fmt.Sprintf("%d costs at most", len(p.profile.Events)))

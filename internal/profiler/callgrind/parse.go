@@ -148,7 +148,6 @@ func (p *parser) header(name, value string) error {
 	return nil
 }
 
-// specification reads a line that locates the following costs.
 func (p *parser) specification(name, value string) error {
 	var err error
 	switch name {

@@ -76,7 +76,6 @@ func powers(low, high float64, mantissas []float64) []float64 {
 	return all[first : last+1]
 }
 
-// roomy reports whether the labels of a logarithmic axis have room.
 func roomy(ticks []float64) bool {
 	whole := math.Log(ticks[len(ticks)-1] / ticks[0])
 	for k := 1; k < len(ticks); k++ {

@@ -51,7 +51,6 @@ func (l Lexicon) Gaps(h analysis.Headline) []string {
 	return out
 }
 
-// fit joins as many parts as fit and counts the rest.
 func (l Lexicon) fit(parts []string) string {
 	line := ""
 	for i, part := range parts {

@@ -89,7 +89,6 @@ func (l Lexicon) OutcomeOf(h analysis.Headline, e analysis.HeadlineEntry, pointN
 	return o
 }
 
-// indicated describes a winner by disturbed cells.
 func (l Lexicon) indicated(rules analysis.Rules, e analysis.HeadlineEntry, i verdict.Indication) Outcome {
 	mean := ""
 	if i.Levels > 1 {

@@ -74,7 +74,6 @@ func (v *View) NotesOf(findings []validity.Finding, of int) []table.Note {
 	return out
 }
 
-// manyGenerators reports whether generators need names.
 func (v *View) manyGenerators() bool {
 	return slices.ContainsFunc(v.Table.Levels, func(l planned.Level) bool { return l.Generators > 1 })
 }

@@ -112,7 +112,6 @@ func (a Attempt) Retried(f *Failure) bool {
 	return f.Waited || f.Kind == Transient && a.lost() < plan.Attempts-1 && (f.Unstarted || a.follows || !a.Measuring())
 }
 
-// lost counts failed earlier attempts.
 func (a Attempt) lost() int32 { return a.Number - 1 - a.Renewed }
 
 // Needs returns how long members must live if they start now, until their files are stored. Patience comes on top,

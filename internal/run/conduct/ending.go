@@ -243,7 +243,6 @@ func (i Interim) Made(block int32, narrow bool) Interim {
 	return i
 }
 
-// awaited reports whether a block must wait for an interim analysis.
 func (i Interim) awaited(block, planned int32) bool {
 	if i.MaxWidth == "" {
 		return false

@@ -32,7 +32,6 @@ func (t *Trial) ended() bool { return !t.Ended.IsZero() }
 
 func (t *Trial) failed() bool { return t.ended() && t.Stored == nil }
 
-// lost reports whether the infrastructure failed the trial.
 func (t *Trial) lost() bool {
 	return t.failed() && v1alpha1.OriginOf(t.Reason) == v1alpha1.OriginInfrastructure
 }

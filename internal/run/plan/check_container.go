@@ -32,7 +32,6 @@ func checkContainers(spec v1alpha1.BenchmarkRunSpec) *Violation {
 	})
 }
 
-// checkPaths checks paths that are requested outside loads.
 func checkPaths(field string, impl v1alpha1.Implementation) *Violation {
 	if v := kind.CheckPath(field+".readiness.path", impl.Readiness.Path); v != nil {
 		return v
@@ -110,7 +109,6 @@ const (
 	defaultDependencySeconds  = 60
 )
 
-// checkDependencies checks dependencies for all kinds of work in the spec.
 func checkDependencies(spec v1alpha1.BenchmarkRunSpec, works []kind.Kind) *Violation {
 	return kind.Each(spec.Implementations, func(i int, impl v1alpha1.Implementation) *Violation {
 		if len(impl.Dependencies) == 0 {

@@ -257,7 +257,6 @@ func (p *Plan) implementations(list []v1alpha1.Implementation) {
 	}
 }
 
-// amounts fills in the sizes of scratch folders and resources.
 func (p *Plan) amounts(container string, own record.Container) {
 	for n := range own.Resources {
 		if r := &own.Resources[n]; r.Amount == 0 {

@@ -99,7 +99,6 @@ func place(readings []Reading, c Change, from, to int) int {
 	return best
 }
 
-// away is the summed distance of readings from their median.
 func away(readings []Reading) (sum float64) {
 	mid := Middle(readings)
 	for _, r := range readings {
@@ -117,7 +116,6 @@ func Middle(readings []Reading) float64 {
 	return Median(logs)
 }
 
-// next returns the first change.
 func (m Monitor) next(readings []Reading) (c Change, found bool) {
 	if len(readings) < LeastRounds {
 		return c, false

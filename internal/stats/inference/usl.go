@@ -206,7 +206,6 @@ func (f uslFit) cost(theta [uslTerms]float64) float64 {
 	return sum
 }
 
-// explained is the coefficient of determination on logs.
 func (f uslFit) explained(cost float64) float64 {
 	var mean, weight, total float64
 	for _, p := range f.points {

@@ -27,7 +27,6 @@ func RunKey(key ed25519.PrivateKey, run types.UID) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// sign signs a request for one file.
 func sign(runKey, namespace, name, file string, at time.Time) []byte {
 	m := hmac.New(sha256.New, []byte(runKey))
 	fmt.Fprintf(m, "GET\n%s\n%s\n%s\n%d", namespace, name, file, at.Unix())

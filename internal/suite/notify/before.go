@@ -24,7 +24,6 @@ type telling struct {
 	came *metav1.Time
 }
 
-// at returns from when there is something to tell.
 func (t telling) at() time.Time {
 	var at time.Time
 	if t.CompletionTime != nil {
@@ -36,7 +35,6 @@ func (t telling) at() time.Time {
 	return at
 }
 
-// inOrder orders tellings as sinks receive them.
 func inOrder(a, b telling) int { return cmp.Or(a.at().Compare(b.at()), cmp.Compare(a.Round, b.Round)) }
 
 // tellings returns the news of some rounds: for each one's commit, then for later commits, oldest first.

@@ -71,7 +71,6 @@ func readAuto(output []byte) (Output, error) {
 	return Output{}, fmt.Errorf("the output is of no known format: print that of %s", strings.Join(names, ", "))
 }
 
-// decoded removes encodings of Windows.
 func decoded(output []byte) []byte {
 	r, err := unwrap.New(bytes.NewReader(output))
 	if err != nil {
@@ -139,7 +138,6 @@ func (c *collection) addAll(name string, s sample, factor float64, samples []num
 	}
 }
 
-// times is the metric of wall-clock times in nanoseconds.
 func times(metric string) sample {
 	return sample{metric: metric, unit: "ns", better: record.LessIsBetter}
 }

@@ -28,7 +28,6 @@ type caseLine struct {
 	Context    map[string]string `json:"context"`
 }
 
-// readJSONLines reads the format of docs/reference/cases.md.
 func readJSONLines(output []byte) (Output, error) {
 	r := jsonReader{collection: newCollection(), units: map[[2]string]string{}}
 	text := bytes.TrimRight(output, " \t\r\n")

@@ -33,7 +33,6 @@ type row struct {
 
 func (r row) answered() bool { return r.Code != 0 }
 
-// readRows reads all records. The error is a sentence.
 func readRows(text []byte) ([]row, error) {
 	var list []row
 	var most uint64

@@ -53,7 +53,6 @@ func (p Private) Serve(t *testing.T, h http.Handler) string {
 	return listener.Addr().String()
 }
 
-// way is how a client reaches these servers.
 func (p Private) way(t *testing.T) *http.Transport {
 	t.Helper()
 	trusted := x509.NewCertPool()

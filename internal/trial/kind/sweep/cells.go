@@ -140,7 +140,6 @@ func encrypted(spec v1alpha1.BenchmarkRunSpec) int {
 	return slices.IndexFunc(spec.Implementations, func(i v1alpha1.Implementation) bool { return i.TLS != v1alpha1.TLS{} })
 }
 
-// noteHandshakes notes what one connection per request means with TLS.
 func noteHandshakes(p *record.Plan, spec v1alpha1.BenchmarkRunSpec) {
 	if encrypted(spec) < 0 {
 		return

@@ -87,7 +87,6 @@ func (t target) files(did map[string]string, try func(string, error)) {
 	try("variables of process 1", err)
 }
 
-// calls are given arguments with which they do nothing.
 func (t target) calls(try func(string, error)) {
 	const seize = 0x4206
 	_, _, e := unix.Syscall6(unix.SYS_PTRACE, seize, uintptr(t.PID), 0, 0, 0, 0)
