@@ -117,7 +117,6 @@ func join(path, key string) string {
 	return strings.TrimPrefix(path+"."+key, ".")
 }
 
-// comment returns the comment above a key, in one line.
 func comment(key *yaml.Node) string {
 	block := key.HeadComment[strings.LastIndex(key.HeadComment, "\n\n")+1:]
 	var words []string

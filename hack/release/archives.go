@@ -41,7 +41,6 @@ func (r *release) archives(ctx context.Context) error {
 	return nil
 }
 
-// commonFiles are license, manual pages and completions.
 func (r *release) commonFiles() (tree, error) {
 	out := tree{}
 	pages, err := filepath.Glob(filepath.Join(r.root, "docs", "man", "*.1"))

@@ -45,7 +45,6 @@ func (r *release) chart(digests map[string]string) error {
 	return r.write("loadstone-"+r.version+".tgz", body)
 }
 
-// values sets registry and digests, and keeps everything else.
 func (r *release) values(text []byte, digests map[string]string) ([]byte, error) {
 	changes := map[string]string{"images.registry": r.registry}
 	for name, digest := range digests {

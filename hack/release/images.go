@@ -40,7 +40,6 @@ type content struct {
 	debs     []deb
 }
 
-// images writes the layouts, and returns the digest of each.
 func (r *release) images(ctx context.Context) (map[string]string, error) {
 	digests := map[string]string{}
 	for _, name := range imageNames {
@@ -192,7 +191,6 @@ func (r *release) agentTools(ctx context.Context, a architecture, c *content) er
 	return nil
 }
 
-// unpacked returns the packages of an image, and all their files.
 func (r *release) unpacked(ctx context.Context, image string, a architecture) ([]deb, tree, error) {
 	debs, err := r.debs(ctx, image, a)
 	if err != nil {

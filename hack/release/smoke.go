@@ -37,7 +37,6 @@ var tries = []try{
 // smokeLimit bounds one start. An emulated program is slow.
 const smokeLimit = 3 * time.Minute
 
-// smoke starts the programs for arm64, emulated.
 func (r *release) smoke(ctx context.Context) error {
 	_, facts, err := readChart(r.folder)
 	if err != nil {

@@ -137,7 +137,6 @@ func (t tree) pick(names ...string) (tree, error) {
 	return out, nil
 }
 
-// owners are the Debian packages of the files, sorted.
 func (t tree) owners() []string {
 	found := map[string]bool{}
 	for _, e := range t {

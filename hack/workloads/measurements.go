@@ -20,7 +20,6 @@ type measurement struct {
 // pause is the longest gap between two runs of a measurement.
 const pause = time.Hour
 
-// measurements groups runs, in order of time.
 func measurements(all map[string]*results) (out []measurement) {
 	there := slices.DeleteFunc(slices.Collect(maps.Values(all)), func(r *results) bool { return r.missing != "" })
 	slices.SortFunc(there, func(a, b *results) int {
@@ -111,7 +110,6 @@ func tally(into map[validity.Code]int, codes []validity.Code) {
 	}
 }
 
-// reasons lists reasons with counts in brackets, the most frequent first.
 func reasons(found map[validity.Code]int) string {
 	if len(found) == 0 {
 		return ""

@@ -132,7 +132,6 @@ func profiled(data record.RunData, line record.PlannedTrial) Profiled {
 	return out
 }
 
-// memory fills in the planned memory, for the requested tool.
 func (p *Profiled) memory(all record.Plan, line record.PlannedTrial) {
 	i := slices.IndexFunc(all.Implementations, func(i record.Implementation) bool { return i.Name == p.Implementation })
 	k := slices.IndexFunc(all.Profiles, func(r record.Profile) bool { return r.Name == line.Item })

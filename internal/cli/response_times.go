@@ -94,7 +94,6 @@ func lowestThroughput(ctx context.Context, v runfile.Versus, told screen.Teller)
 	return lowest, nil
 }
 
-// rateFor is the share of a throughput, rounded down to two digits.
 func rateFor(throughput float64) int32 {
 	rate := min(rateShare*throughput, maxRate)
 	unit := math.Pow(10, max(0, math.Floor(math.Log10(rate))-1))

@@ -13,7 +13,6 @@ import (
 // placeholder matches a parameter in a text. A second dollar sign escapes it.
 var placeholder = regexp.MustCompile(`\$?\$\([a-z](?:[-a-z0-9]*[a-z0-9])?\)`)
 
-// parameterValues returns the given values and defaults, in order.
 func parameterValues(spec v1alpha1.BenchmarkSuiteSpec, given []v1alpha1.ParameterValue) ([]v1alpha1.ParameterValue, *Problem) {
 	for _, g := range given {
 		if !slices.ContainsFunc(spec.Parameters, func(p v1alpha1.Parameter) bool { return p.Name == g.Name }) {

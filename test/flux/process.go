@@ -54,7 +54,6 @@ type Controller struct {
 	ended chan struct{}
 }
 
-// start starts a controller. If the test fails, its log is printed.
 func (p Place) start(t *testing.T, name string, args ...string) *Controller {
 	t.Helper()
 	c := &Controller{t: t, name: name, log: filepath.Join(t.TempDir(), name+".log")}

@@ -83,7 +83,6 @@ func (h *headCounter) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// count parses received bytes, however they are split.
 func (h *headCounter) count(came []byte) {
 	for len(came) > 0 {
 		if h.left > 0 {

@@ -55,7 +55,6 @@ func ReadSockets(port int, patience time.Duration) (*record.Sockets, error) {
 	return sum.sockets(), nil
 }
 
-// askKernel sends requests for sockets, and passes each answer to take.
 func askKernel(take func(message []byte) error, requests ...[]byte) error {
 	fd, err := syscall.Socket(syscall.AF_NETLINK, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
@@ -87,7 +86,6 @@ func diagRequest(family byte, port int) []byte {
 	return r
 }
 
-// newRequest returns a request for sockets, and its body of some bytes.
 func newRequest(bytes int) (request, body []byte) {
 	r := make([]byte, syscall.NLMSG_HDRLEN+bytes)
 	binary.NativeEndian.PutUint32(r[0:], uint32(len(r)))

@@ -33,7 +33,6 @@ func ReadMachine(ctx context.Context) (Machine, error) {
 	return m, err
 }
 
-// findTools returns the load generators, sorted by name.
 func findTools() []Tool {
 	var out []Tool
 	for name, t := range tools.All("") {

@@ -196,7 +196,6 @@ func (j *jmeterRows) samples(s Sample) ([]Sample, error) {
 	return []Sample{s}, nil
 }
 
-// mostFrequent returns the texts of a count, the most frequent first.
 func mostFrequent(of map[string]int64) []string {
 	out := slices.Sorted(keysOf(of))
 	slices.SortStableFunc(out, func(a, b string) int { return compare(float64(of[b]), float64(of[a])) })

@@ -228,7 +228,6 @@ func pathOf(url string) string {
 	return p
 }
 
-// perResponse is the size of one answer, headers included.
 func perResponse(s *Sample) printed.Quantity {
 	n := float64(s.Requests)
 	return printed.Quantity{Value: s.Bytes.Value / n, Rounding: s.Bytes.Rounding / n}

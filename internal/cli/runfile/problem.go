@@ -103,7 +103,6 @@ func whole(format string, args ...any) error {
 // farthest is the most letters that a misspelled name may differ by.
 const farthest = 2
 
-// unknownField reports an unknown field, with a suggestion.
 func unknownField(structural *schema.Structural, path string) string {
 	if holder, unnamed := strings.CutSuffix("."+path, "."); unnamed {
 		return about(strings.TrimPrefix(holder, "."), "a field has no name: give it one, or remove it")

@@ -51,7 +51,6 @@ func (v cases) value(c analysis.Case) table.Row {
 	return row
 }
 
-// gaps describes missing, failed and renamed cases, and unreadable output.
 func (v cases) gaps() []string {
 	var out []string
 	for _, g := range v.Table.CaseGaps {

@@ -157,7 +157,6 @@ func unique(short map[string]string) map[string]string {
 	return out
 }
 
-// parameters writes named parameters as axes, in the order of their names.
 func parameters(of map[string]any) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(of)) {

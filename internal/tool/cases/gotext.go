@@ -119,7 +119,6 @@ func failureAt(lines []string, number int) (goFailure, bool) {
 	return goFailure{}, false
 }
 
-// logged returns the leading indented lines, up to the display limit.
 func logged(lines []string) string {
 	var text strings.Builder
 	for _, line := range lines {
