@@ -35,7 +35,6 @@ type printer struct {
 	text bytes.Buffer
 }
 
-// fields prints the fields of a struct, and of those that it embeds.
 func (p *printer) fields(of reflect.Value) error {
 	for i := range of.NumField() {
 		field, value := of.Type().Field(i), of.Field(i)

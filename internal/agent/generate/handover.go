@@ -13,7 +13,7 @@ import (
 	"loadstone.dev/loadstone/internal/trial/timetable"
 )
 
-// openingShare limits the CPU time of opening the tool's sockets to half of what sampling may use.
+// openingShare is half of what sampling may use.
 const openingShare = 2.0 * sampleShare
 
 var (

@@ -224,7 +224,6 @@ const (
 	socketKind = 0xf
 )
 
-// openingTCP returns the BPF program that asks about the calls that open a TCP socket.
 func openingTCP(arch uint32) []unix.SockFilter {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
