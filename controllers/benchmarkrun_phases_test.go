@@ -202,7 +202,7 @@ func TestARunIsNotBegunIfItsEarlierRunsDoNotFitIntoTheOperator(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trials  int
 		refused bool
-	}{"a small one": {10, false}, "a large one": {4000, true}} {
+	}{"a small one": {10, false}, "a large one": {6000, true}} {
 		t.Run(name, func(t *testing.T) {
 			s := runScopeOf(t, func(s *runScope) { s.run.Status.StartTime, s.trials = nil, nil })
 			m := record.RunManifest{Schema: record.RunManifestSchema, Plan: s.plan.Plan}
@@ -221,7 +221,7 @@ func TestARunIsNotBegunIfItsEarlierRunsDoNotFitIntoTheOperator(t *testing.T) {
 			if err != nil || !next.Stop || s.begins == tc.refused || (s.end != nil) != tc.refused {
 				t.Fatalf("the phase ends with %+v, %v, %+v, and the run begins: %v", next, err, s.end, s.begins)
 			}
-			if tc.refused && (s.end.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(s.end.Message, "1 earlier runs of 4000 cells")) {
+			if tc.refused && (s.end.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(s.end.Message, "1 earlier runs of 6000 cells")) {
 				t.Errorf("it is refused with %+v", s.end)
 			}
 		})

@@ -18,7 +18,7 @@ func TestTheReportSaysWhatProcessesShare(t *testing.T) {
 		shared  error
 		want    []string
 	}{
-		"with cgroups":                  {&cgroup.Parent{}, nil, []string{"had a cgroup of its own", "spec.implementations[].memory as their limit", "share the page cache and the machine's network"}},
+		"with cgroups":                  {&cgroup.Parent{}, nil, []string{"had a cgroup of its own", "spec.implementations[].memory as limit", "share the page cache and the machine's network"}},
 		"where none may be made":        {nil, errors.New("permission denied"), []string{"spec.implementations[].memory is no limit here", "permits no cgroup of their own (permission denied)"}},
 		"before it was tried":           {nil, nil, []string{"a CPU quota would not be seen"}},
 		"where there are none to speak": {nil, errors.New("no controller memory"), []string{"memory, the page cache and the machine's network"}},
